@@ -1,0 +1,283 @@
+"""Loops over rows: episodes, autoreset, skipping forced moves, rewards. Contains no rule.
+
+A batch is four arrays with a row a game: states, the actions of each current round (``history``), what the last step
+gave (``results``), and the buffers for masks and observations. Every row has its own generator, so that what happens
+in it depends on nothing else.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dominoes_env.engine.deal import row_generator, start_match
+from dominoes_env.engine.encode import write_history, write_mask, write_observation
+from dominoes_env.engine.information import conceal
+from dominoes_env.engine.jit import jit
+from dominoes_env.engine.moves import is_legal, nth_legal_action, num_legal_actions
+from dominoes_env.engine.rounds import advance, step
+from dominoes_env.engine.rules import PENALTY_EACH
+from dominoes_env.engine.state import PLAYING, ROUND_OVER, STATE_DTYPE, TRUNCATED
+from dominoes_env.engine.tiles import num_tiles_of
+
+__all__ = [
+    "EPISODES",
+    "OPTIONS_DTYPE",
+    "RESULT_DTYPE",
+    "REWARDS",
+    "conceal_rows",
+    "is_legal_row",
+    "mask_row",
+    "observe_row",
+    "perft",
+    "refresh_rows",
+    "reset_rows",
+    "seed_rows",
+    "step_rows",
+]
+
+EPISODES = ("round", "match")
+EPISODE_ROUND, EPISODE_MATCH = range(2)
+REWARDS = ("margin", "points", "win")
+REWARD_MARGIN, REWARD_POINTS, REWARD_WIN = range(3)
+
+#: What a step gives for each row.
+RESULT_DTYPE = np.dtype(
+    [
+        ("rewards", np.float32, (4,)),  # reward of each seat since the step before
+        ("points", np.int32, (4,)),  # points that each seat booked since the step before; penalties negative
+        ("history_length", np.int32),  # actions of the current round
+        ("terminated", np.bool_),  # the episode ended in this step
+        ("truncated", np.bool_),  # ... by max_rounds, undecided
+        ("final_winners", np.uint8),  # seats that won the episode that ended in this step, as bits; else 0
+    ],
+    align=True,
+)
+
+#: How a batch is run; one record.
+OPTIONS_DTYPE = np.dtype(
+    [
+        ("episode", np.int8),  # EPISODE_ROUND or EPISODE_MATCH
+        ("reward", np.int8),  # REWARD_MARGIN, REWARD_POINTS or REWARD_WIN
+        ("skip_forced", np.int8),  # 1: play on while the seat on turn has one action
+        ("history_start", np.int32),  # byte of an observation at which the history piece starts; -1: there is none
+    ],
+    align=True,
+)
+
+
+@jit
+def seed_rows(states, seed, game_ids, rows):
+    """Give each of ``rows`` the generator of its game under ``seed`` (uint64)."""
+    for row in rows:
+        states[row]["generator"] = row_generator(seed, game_ids[row])
+
+
+@jit
+def _is_over(state, options):
+    if options["episode"] == EPISODE_MATCH:
+        return state["status"] > ROUND_OVER
+    return state["status"] != PLAYING
+
+
+@jit
+def _move(state, rules, options, action, history, row, result):
+    """One recorded action; in a match the deal that follows a round empties the record."""
+    history[row, result["history_length"]] = action
+    result["history_length"] += 1
+    if options["episode"] == EPISODE_MATCH:
+        before = state["round"]
+        advance(state, rules, action)
+        if state["round"] != before:
+            result["history_length"] = 0
+    else:
+        step(state, rules, action)
+
+
+@jit
+def _play_forced(state, rules, options, history, row, result, at_most):
+    """Play on while there is one action, ``at_most`` times; returns how often."""
+    moves = 0
+    while moves < at_most and not _is_over(state, options) and num_legal_actions(state, rules) == 1:
+        _move(state, rules, options, nth_legal_action(state, rules, 0), history, row, result)
+        moves += 1
+    return moves
+
+
+@jit
+def _start_episode(state, rules, options, history, row, result):
+    """A fresh match. An episode in which nobody ever has a choice is offered at its last move, so that it counts."""
+    generator = state["generator"]
+    start_match(state, rules)
+    result["history_length"] = 0
+    if options["skip_forced"] == 1:
+        moves = _play_forced(state, rules, options, history, row, result, 1 << 30)
+        if _is_over(state, options):
+            state["generator"] = generator
+            start_match(state, rules)
+            result["history_length"] = 0
+            _play_forced(state, rules, options, history, row, result, moves - 1)
+
+
+@jit
+def _clear(result):
+    for seat in range(4):
+        result["rewards"][seat] = 0
+        result["points"][seat] = 0
+    result["terminated"] = False
+    result["truncated"] = False
+    result["final_winners"] = 0
+
+
+@jit
+def reset_rows(states, rules, options, history, results, rows):
+    """Start a fresh episode in each of ``rows``; their generators go on from where they are."""
+    for row in rows:
+        _clear(results[row])
+        _start_episode(states[row], rules[0], options[0], history, row, results[row])
+
+
+@jit
+def _reward(state, rules, options, result):
+    """Rewards of all seats from the points just booked, or from who won the episode that has just ended."""
+    num_players = np.int64(rules["num_players"])
+    if options["reward"] == REWARD_WIN:
+        winners = np.int64(result["final_winners"])
+        count = num_tiles_of(np.uint64(winners))
+        if 0 < count < num_players:
+            for seat in range(num_players):
+                won = winners >> seat & 1 == 1
+                result["rewards"][seat] = 1.0 / count if won else -1.0 / (num_players - count)
+        return
+    total = np.int64(0)
+    is_any = False
+    for seat in range(num_players):
+        total += result["points"][seat]
+        is_any |= result["points"][seat] != 0
+    if not is_any:
+        return
+    for seat in range(num_players):
+        own = np.int64(result["points"][seat])
+        if options["reward"] == REWARD_POINTS:
+            result["rewards"][seat] = own
+        elif rules["teams"] == 1:
+            result["rewards"][seat] = own - np.int64(result["points"][(seat + 1) % 4])
+        else:
+            result["rewards"][seat] = own - (total - own) / (num_players - 1)
+
+
+@jit
+def _step_row(state, rules, options, action, history, row, result, autoreset):
+    """One action in one row, the forced moves after it if these are skipped, what all that booked, and autoreset."""
+    _clear(result)
+    before0, before1 = state["scores"][0], state["scores"][1]
+    before2, before3 = state["scores"][2], state["scores"][3]
+    _move(state, rules, options, action, history, row, result)
+    if options["skip_forced"] == 1:
+        _play_forced(state, rules, options, history, row, result, 1 << 30)
+    sign = -1 if rules["settlement"] == PENALTY_EACH else 1
+    result["points"][0] = sign * (state["scores"][0] - before0)
+    result["points"][1] = sign * (state["scores"][1] - before1)
+    result["points"][2] = sign * (state["scores"][2] - before2)
+    result["points"][3] = sign * (state["scores"][3] - before3)
+    is_over = _is_over(state, options)
+    if is_over:
+        if options["episode"] == EPISODE_ROUND:
+            result["terminated"] = True
+            result["final_winners"] = state["round_winners"]
+        else:
+            result["truncated"] = state["status"] == TRUNCATED
+            result["terminated"] = not result["truncated"]
+            result["final_winners"] = state["match_winners"]
+    _reward(state, rules, options, result)
+    if is_over and autoreset:
+        _start_episode(state, rules, options, history, row, result)
+
+
+@jit
+def _write_view(state, rules, options, history, row, result, player, observations, into):
+    write_observation(state, rules, player, observations, into)
+    start = np.int64(options["history_start"])
+    if start >= 0:
+        write_history(state, rules, player, history, row, result["history_length"], observations, into, start)
+
+
+@jit
+def _refresh(state, rules, options, history, row, result, masks, observations):
+    player = np.int64(state["turn"])
+    write_mask(state, rules, player, masks, row)
+    _write_view(state, rules, options, history, row, result, player, observations, row)
+
+
+@jit
+def refresh_rows(states, rules, options, history, results, masks, observations):
+    """Write mask and observation of the seat on turn for every row."""
+    for row in range(len(states)):
+        _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations)
+
+
+@jit
+def step_rows(states, rules, options, actions, history, results, masks, observations, autoreset):
+    """One action in every row, then mask and observation of whoever is on turn.
+
+    Returns -1, or the first row in which the action is illegal or nothing can be played; then no row has changed.
+    """
+    for row in range(len(states)):
+        if states[row]["status"] != PLAYING or not is_legal(states[row], rules[0], actions[row]):
+            return row
+    for row in range(len(states)):
+        _step_row(states[row], rules[0], options[0], actions[row], history, row, results[row], autoreset)
+        _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations)
+    return -1
+
+
+@jit
+def is_legal_row(states, rules, row, action):
+    """Whether the seat on turn in ``row`` may take ``action``."""
+    return states[row]["status"] == PLAYING and is_legal(states[row], rules[0], action)
+
+
+@jit
+def mask_row(states, rules, row, player, masks):
+    """Write the mask of any seat of ``row`` into the first row of ``masks``."""
+    write_mask(states[row], rules[0], player, masks, 0)
+
+
+@jit
+def observe_row(states, rules, options, history, results, row, player, observations):
+    """Write the observation of any seat of ``row`` into the first row of ``observations``."""
+    _write_view(states[row], rules[0], options[0], history, row, results[row], player, observations, 0)
+
+
+@jit
+def conceal_rows(states, player):
+    """Blank in every row what ``player`` may not know."""
+    for row in range(len(states)):
+        conceal(states[row], player)
+
+
+@jit
+def perft(states, rules, depth):
+    """How many sequences of ``depth`` actions lead on from ``states[0]`` within its round, all chance being fixed."""
+    if depth == 0:
+        return 1
+    stack = np.empty(depth, STATE_DTYPE)
+    chosen = np.zeros(depth, np.int64)
+    stack[0] = states[0]
+    level = 0
+    count = 0
+    while level >= 0:
+        state = stack[level]
+        if state["status"] != PLAYING or chosen[level] >= num_legal_actions(state, rules[0]):
+            level -= 1
+            continue
+        if level == depth - 1:
+            count += num_legal_actions(state, rules[0])
+            level -= 1
+            continue
+        action = nth_legal_action(state, rules[0], chosen[level])
+        chosen[level] += 1
+        level += 1
+        stack[level] = stack[level - 1]
+        chosen[level] = 0
+        step(stack[level], rules[0], action)
+    return count

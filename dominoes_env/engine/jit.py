@@ -1,0 +1,111 @@
+"""The one ``@jit`` of the project: its options, and a cache that never answers for edited sources.
+
+Numba's own cache looks at the file of the decorated function alone, so an edit to a callee in another file leaves
+its cached callers answering as before. Here every cached function is stamped with a digest of the whole engine and
+of the package that it lives in; any edit to either recompiles.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core import caching, config
+
+__all__ = ["IS_JIT_ENABLED", "jit", "source_digest"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+IS_JIT_ENABLED: bool = not vars(config)["DISABLE_JIT"]
+
+if not IS_JIT_ENABLED:
+    np.seterr(over="ignore")  # uint64 arithmetic wraps, as it does in machine code
+
+_ENGINE = Path(__file__).resolve().parent
+_announced = False
+
+
+@cache
+def source_digest(package: str) -> str:
+    """SHA-256 (hex) over the engine's sources and those of the package folder ``package``."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for folder in sorted({_ENGINE, Path(package)}):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _top_package(file: str) -> str:
+    folder = Path(file).resolve().parent
+    if _ENGINE in (folder, *folder.parents):
+        return str(_ENGINE)
+    while (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+    return str(folder)
+
+
+class _Digested:
+    """Mixed in before one of Numba's locators: the stamp is the digest of all sources that can matter."""
+
+    _py_file: str
+
+    def get_source_stamp(self) -> str:
+        return source_digest(_top_package(self._py_file))
+
+
+class _UserProvided(_Digested, caching.UserProvidedCacheLocator):
+    pass
+
+
+class _InTree(_Digested, caching.InTreeCacheLocator):
+    pass
+
+
+class _UserWide(_Digested, caching.UserWideCacheLocator):
+    pass
+
+
+class _CacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [_UserProvided, _InTree, _UserWide]  # noqa: RUF012
+
+
+class _Cache(caching.FunctionCache):
+    _impl_class = _CacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        loaded = super().load_overload(sig, target_context)
+        if loaded is None:
+            _announce()
+        return loaded
+
+
+def _announce() -> None:
+    """Say once per process that compiling is why nothing happens; DOMINOES_QUIET=1 silences it."""
+    global _announced
+    if not _announced and not os.environ.get("DOMINOES_QUIET"):
+        print(
+            "dominoes_env: compiling the engine for this machine (once; later runs read a cache) ...", file=sys.stderr
+        )
+    _announced = True
+
+
+def jit(function: Function | None = None, *, parallel: bool = False) -> Any:
+    """Compile ``function`` to machine code without the GIL, cached on disk by a digest of the sources.
+
+    With ``NUMBA_DISABLE_JIT=1`` the function is returned as it is and runs as plain Python.
+    """
+    if function is None:
+        return lambda f: jit(f, parallel=parallel)
+    compiled: Any = numba.njit(nogil=True, parallel=parallel, error_model="numpy")(function)
+    if IS_JIT_ENABLED:
+        with suppress(RuntimeError):  # no writable place for a cache: compile in every process
+            compiled._cache = _Cache(function)
+    return compiled

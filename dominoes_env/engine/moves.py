@@ -1,0 +1,247 @@
+"""Moves: what the player on turn may do, and what a play, a draw or a pass does to hands, layout and turn.
+
+Nothing here knows scores. A play on an empty layout is the lead and uses end 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dominoes_env.engine.jit import jit
+from dominoes_env.engine.rules import (
+    DRAW_NONE,
+    DRAW_ONE,
+    HEAVIEST,
+    HIGHEST_DOUBLE,
+    LOTS_KEEP,
+    SPINNER_FIRST_DOUBLE,
+    SPINNER_NONE,
+)
+from dominoes_env.engine.state import NONE
+from dominoes_env.engine.tiles import (
+    DOUBLES,
+    HIGH,
+    LOW,
+    NO_TILES,
+    TOUCHING,
+    heaviest_tile,
+    highest_tile,
+    is_double,
+    num_tiles_of,
+    tile_bit,
+)
+
+__all__ = [
+    "forced_lead",
+    "is_legal",
+    "lay_tile",
+    "may_draw",
+    "must_pass",
+    "nth_legal_action",
+    "num_legal_actions",
+    "open_numbers",
+    "open_tiles",
+    "play_turn",
+    "playable_tiles",
+]
+
+_ONE = np.uint64(1)
+
+
+@jit
+def forced_lead(hand, lot, rules):
+    """The tile that the opening makes the starter lead, found from his own hand; -1 if it makes no demand.
+
+    Whoever starts holds the highest double (B3) or the heaviest tile of all hands, so it is his own highest too.
+    """
+    opening = rules["opening"]
+    if opening == LOTS_KEEP:  # A4
+        return np.int64(lot)
+    if opening == HEAVIEST:
+        return heaviest_tile(hand)
+    if opening == HIGHEST_DOUBLE:
+        doubles = hand & DOUBLES
+        if doubles != NO_TILES:
+            return highest_tile(doubles)
+        return heaviest_tile(hand)
+    top = np.int64(rules["num_tiles"]) - 1  # set_double: [N-N] has the highest id of its set
+    if hand & tile_bit(top) != NO_TILES:
+        return top
+    return heaviest_tile(hand)
+
+
+@jit
+def playable_tiles(state, rules, end):
+    """The tiles that the player on turn may lay on ``end``, as bits."""
+    hand = state["hands"][state["turn"]]
+    if state["laid"] == NO_TILES:
+        if end != 0:
+            return NO_TILES
+        if state["is_lead_forced"] == 1:
+            return tile_bit(forced_lead(hand, state["lots"][state["turn"]], rules))
+        return hand
+    number = state["ends"][end]
+    if number < 0:
+        return NO_TILES
+    return hand & TOUCHING[number]
+
+
+@jit
+def open_tiles(state):
+    """All tiles of any set that show a number which is open on the layout, laid ones included, as bits."""
+    tiles = NO_TILES
+    for end in range(4):
+        number = state["ends"][end]
+        if number >= 0:
+            tiles |= TOUCHING[number]
+    return tiles
+
+
+@jit
+def open_numbers(state):
+    """The numbers that are open on the layout, as bits."""
+    numbers = 0
+    for end in range(4):
+        if state["ends"][end] >= 0:
+            numbers |= 1 << np.int64(state["ends"][end])
+    return numbers
+
+
+@jit
+def num_plays(state, rules):
+    total = 0
+    for end in range(rules["num_ends"]):
+        total += num_tiles_of(playable_tiles(state, rules, end))
+    return total
+
+
+@jit
+def may_draw(state, rules):
+    """Whether the player on turn, if nothing fits, may draw (B5; "one": once a turn; never the reserve)."""
+    if rules["draw_rule"] == DRAW_NONE or state["boneyard"] <= rules["boneyard_reserve"]:
+        return False
+    return not (rules["draw_rule"] == DRAW_ONE and state["has_drawn"] == 1)
+
+
+@jit
+def must_pass(state, rules):
+    """Whether PASS is the only action: nothing fits and drawing is not allowed. No voluntary pass or draw."""
+    return num_plays(state, rules) == 0 and not may_draw(state, rules)
+
+
+@jit
+def num_legal_actions(state, rules):
+    """How many actions the player on turn has; at least one."""
+    return max(num_plays(state, rules), 1)
+
+
+@jit
+def nth_legal_action(state, rules, n):
+    """The ``n``-th legal action (from 0, by action id) of the player on turn."""
+    first = np.int64(0)
+    for end in range(rules["num_ends"]):
+        tiles = playable_tiles(state, rules, end)
+        count = num_tiles_of(tiles)
+        if n < count:
+            for _ in range(n):
+                tiles &= tiles - _ONE
+            return first + num_tiles_of((tiles & (~tiles + _ONE)) - _ONE)
+        n -= count
+        first += rules["num_tiles"]
+    if may_draw(state, rules):
+        return first
+    return first + 1
+
+
+@jit
+def is_legal(state, rules, action):
+    """Whether the player on turn may take ``action``, any integer."""
+    num_tiles = np.int64(rules["num_tiles"])
+    plays = num_tiles * rules["num_ends"]
+    if action < 0 or action > plays + 1:
+        return False
+    if action < plays:
+        end = action // num_tiles
+        return playable_tiles(state, rules, end) & tile_bit(action - end * num_tiles) != NO_TILES
+    return num_plays(state, rules) == 0 and may_draw(state, rules) == (action == plays)
+
+
+@jit
+def lay_tile(state, rules, tile, end):
+    """Put a tile on the layout: what everybody sees of a play. The tile must fit."""
+    low, high = LOW[tile], HIGH[tile]
+    is_lead = state["laid"] == NO_TILES
+    state["laid"] |= tile_bit(tile)
+    if is_lead:
+        if is_double(tile) and rules["spinner"] != SPINNER_NONE:
+            state["spinner"] = low
+            state["ends"][0] = low
+        else:
+            state["ends"][0] = low
+            state["ends"][1] = high
+            state["begun"] = 0b11
+            if is_double(tile):
+                state["tip_doubles"] = 0b11
+        return
+    bit = 1 << end
+    if is_double(tile) and state["spinner"] == NONE and rules["spinner"] == SPINNER_FIRST_DOUBLE:
+        # The arm that it was laid on ends in the spinner now and has not begun beyond it.
+        state["spinner"] = low
+        state["begun"] &= 0b1111 ^ bit
+        state["tip_doubles"] &= 0b1111 ^ bit
+        return
+    state["ends"][end] = low + high - state["ends"][end]
+    if is_double(tile):
+        state["tip_doubles"] |= bit
+    else:
+        state["tip_doubles"] &= 0b1111 ^ bit
+    if state["begun"] & bit == 0:
+        # First tile of an arm: the spinner's number moves on to the lowest arm not begun.
+        state["begun"] |= bit
+        for arm in range(4):
+            if state["begun"] >> arm & 1 == 0:
+                state["ends"][arm] = state["spinner"]
+                break
+
+
+@jit
+def _pass_turn(state, rules):
+    turn = state["turn"] + 1
+    state["turn"] = 0 if turn == rules["num_players"] else turn
+    state["has_drawn"] = 0
+
+
+@jit
+def _show_lacking(state, player, is_kept):
+    """Nothing fits ``player``: he lacks the open numbers; a tile kept after a draw may hold any other."""
+    numbers = open_numbers(state)
+    if is_kept:
+        state["lacking"][player] = numbers
+    else:
+        state["lacking"][player] |= numbers
+
+
+@jit
+def play_turn(state, rules, action):
+    """Carry out a legal action of the player on turn; the turn passes on unless he drew."""
+    player = np.int64(state["turn"])
+    num_tiles = np.int64(rules["num_tiles"])
+    plays = num_tiles * rules["num_ends"]
+    if action < plays:
+        end = action // num_tiles
+        tile = action - end * num_tiles
+        state["hands"][player] &= ~tile_bit(tile)
+        state["hand_counts"][player] -= 1
+        lay_tile(state, rules, tile, end)
+        _pass_turn(state, rules)
+        return
+    _show_lacking(state, player, state["has_drawn"] == 1)
+    if action == plays:
+        top = state["boneyard"] - 1
+        state["hands"][player] |= tile_bit(state["pile"][top])
+        state["hand_counts"][player] += 1
+        state["pile"][top] = NONE
+        state["boneyard"] = top
+        state["has_drawn"] = 1
+    else:
+        _pass_turn(state, rules)

@@ -1,0 +1,305 @@
+"""``Table``: n games of one rule set on preallocated buffers, stepped together by the engine.
+
+Every interface of the package is a translation of a table; a single game is a table of one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dominoes_env.engine import batch
+from dominoes_env.engine.rules import Rules
+from dominoes_env.engine.state import PLAYING, new_states
+from dominoes_env.observation import observation_layout, observation_size
+
+__all__ = ["Episode", "Reward", "Table"]
+
+Episode = Literal["round", "match"]
+Reward = Literal["margin", "points", "win"]
+
+_MAX_SEED = 2**64 - 1
+
+
+class Table:
+    """``num_games`` independent games of the same rules, dealt and ready to be played.
+
+    Row ``i`` under seed ``s`` is the game ``(s, game_ids[i])``: what happens in it depends on nothing but its
+    actions, whatever the number of rows.
+
+    Args:
+        rules: the rules of every row.
+        num_games: rows, at least 1.
+        seed: an integer in [0, 2**64).
+        game_ids: one integer in [0, 2**64) a row; None takes 0, 1, 2, ...
+        episode: ``"round"``: round 1 of a fresh match, then it ends; ``"match"``: rounds up to the target.
+        reward: ``"margin"``: own points minus the mean of the opponents' (team-wise with teams); ``"points"``:
+            points booked, penalties negative; ``"win"``: at the end of the episode the winners share +1, the others
+            share -1; 0 if all tie or the match is truncated.
+        skip_forced: play on while the seat on turn has a single action. An episode in which nobody ever has a
+            choice is offered at its last move, so that none is lost.
+        history: whether observations end with the round's actions in order.
+
+    Raises:
+        ValueError: for an argument outside what is allowed.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        num_games: int = 1,
+        *,
+        seed: int = 0,
+        game_ids: Sequence[int] | NDArray[Any] | None = None,
+        episode: Episode = "round",
+        reward: Reward = "margin",
+        skip_forced: bool = False,
+        history: bool = False,
+    ) -> None:
+        if not isinstance(rules, Rules):
+            raise ValueError(f"rules={rules!r} is not allowed; allowed: a Rules, as make_rules gives")
+        if isinstance(num_games, bool) or not isinstance(num_games, (int, np.integer)) or num_games < 1:
+            raise ValueError(f"num_games={num_games!r} is not allowed; allowed: an integer of at least 1")
+        if episode not in batch.EPISODES:
+            raise ValueError(f"episode={episode!r} is not allowed; allowed: {', '.join(batch.EPISODES)}")
+        if reward not in batch.REWARDS:
+            raise ValueError(f"reward={reward!r} is not allowed; allowed: {', '.join(batch.REWARDS)}")
+        self.rules = rules
+        self.num_games = int(num_games)
+        self.episode = episode
+        self.reward = reward
+        self.skip_forced = bool(skip_forced)
+        self.history = bool(history)
+        self.game_ids = np.array(range(self.num_games) if game_ids is None else game_ids, np.uint64)
+        if self.game_ids.shape != (self.num_games,):
+            raise ValueError(f"game_ids of shape {self.game_ids.shape} is not allowed; allowed: ({self.num_games},)")
+        self._options = np.zeros(1, batch.OPTIONS_DTYPE)
+        self._options["episode"] = batch.EPISODES.index(episode)
+        self._options["reward"] = batch.REWARDS.index(reward)
+        self._options["skip_forced"] = self.skip_forced
+        layout = observation_layout(rules, history=self.history)
+        self._options["history_start"] = layout["history"].start if self.history else -1
+        self._states = new_states(self.num_games)
+        self._results = np.zeros(self.num_games, batch.RESULT_DTYPE)
+        self._history = np.zeros((self.num_games, rules.max_history), np.int16)
+        self._mask_words = np.zeros((self.num_games, _words(rules.num_actions)), np.uint64)
+        size = observation_size(rules, history=self.history)
+        self._observation_words = np.zeros((self.num_games, _words(size)), np.uint64)
+        self._bind()
+        self.reset(seed)
+
+    def _bind(self) -> None:
+        """Make the views that the properties hand out."""
+        rules, n = self.rules, self.rules.num_players
+        self._all_rows = np.arange(self.num_games)
+        self._players = self._states["turn"]
+        self._rewards = self._results["rewards"][:, :n]
+        self._points = self._results["points"][:, :n]
+        self._terminated = self._results["terminated"]
+        self._truncated = self._results["truncated"]
+        self._masks = self._mask_words.view(np.int8)[:, : rules.num_actions]
+        size = observation_size(rules, history=self.history)
+        self._observations = self._observation_words.view(np.int8)[:, :size]
+
+    # What the rows hold. All are live views: the next reset or step changes them; copy what is to be kept.
+
+    @property
+    def states(self) -> NDArray[Any]:
+        """The records, shape (num_games,), dtype ``STATE_DTYPE``; to be read, not written."""
+        return self._states
+
+    @property
+    def players(self) -> NDArray[np.int8]:
+        """The seat on turn in each row, int8 (num_games,)."""
+        return self._players
+
+    @property
+    def observations(self) -> NDArray[np.int8]:
+        """The observation of the seat on turn in each row, int8 (num_games, size)."""
+        return self._observations
+
+    @property
+    def masks(self) -> NDArray[np.int8]:
+        """The legal actions of the seat on turn in each row, int8 0/1 (num_games, num_actions)."""
+        return self._masks
+
+    @property
+    def rewards(self) -> NDArray[np.float32]:
+        """The reward of every seat for the last step, float32 (num_games, num_players)."""
+        return self._rewards
+
+    @property
+    def points(self) -> NDArray[np.int32]:
+        """The points that every seat booked in the last step, penalties negative, int32 (num_games, num_players)."""
+        return self._points
+
+    @property
+    def terminated(self) -> NDArray[np.bool_]:
+        """Whether the episode of each row ended in the last step, bool (num_games,)."""
+        return self._terminated
+
+    @property
+    def truncated(self) -> NDArray[np.bool_]:
+        """Whether it was cut short by ``max_rounds``, undecided, bool (num_games,)."""
+        return self._truncated
+
+    @property
+    def final_winners(self) -> NDArray[np.uint8]:
+        """Seats, as bits, that won the episode which ended in the last step, uint8 (num_games,); 0: none ended."""
+        winners: NDArray[np.uint8] = self._results["final_winners"]
+        return winners
+
+    @property
+    def history_actions(self) -> NDArray[np.int16]:
+        """The actions of each row's current round in order, int16 (num_games, max_history); valid to the length."""
+        return self._history
+
+    @property
+    def history_lengths(self) -> NDArray[np.int32]:
+        """Actions of each row's current round, int32 (num_games,)."""
+        lengths: NDArray[np.int32] = self._results["history_length"]
+        return lengths
+
+    def round_history(self, row: int = 0) -> NDArray[np.int16]:
+        """A copy of the actions of the current round of ``row``; the starter took the first."""
+        return self._history[row, : self._results["history_length"][row]].copy()
+
+    # Play.
+
+    def reset(self, seed: int | None = None, *, rows: Iterable[int] | None = None) -> None:
+        """Start a fresh episode in every row, or in ``rows``.
+
+        Args:
+            seed: seeds the rows anew; None goes on with each row's generator.
+            rows: indices of rows; None takes all.
+
+        Raises:
+            ValueError: for a seed that is no integer in [0, 2**64).
+        """
+        chosen = self._all_rows if rows is None else np.array(list(rows), np.int64)
+        if seed is not None:
+            if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed <= _MAX_SEED:
+                raise ValueError(f"seed={seed!r} is not allowed; allowed: an integer from 0 to 2**64 - 1")
+            batch.seed_rows(self._states, np.uint64(seed), self.game_ids, chosen)
+        batch.reset_rows(self._states, self.rules.row, self._options, self._history, self._results, chosen)
+        self.refresh()
+
+    def step(self, actions: ArrayLike, *, autoreset: bool = False) -> None:
+        """Take one action in every row, that of the seat on turn, and refresh all buffers.
+
+        Args:
+            actions: integers, shape (num_games,).
+            autoreset: start a fresh episode at once in rows whose episode ended; their rewards, points and flags
+                are those of the ended episode, masks and observations those of the new one.
+
+        Raises:
+            ValueError: if the actions have another shape or are no integers, if one is illegal in its row, or if an
+                episode is over (and was not reset); no row has changed then.
+        """
+        chosen = np.asarray(actions)
+        if chosen.dtype.kind not in "iu":
+            raise ValueError(f"actions of dtype {chosen.dtype} are not allowed; allowed: integers")
+        if chosen.shape != (self.num_games,):
+            raise ValueError(f"actions of shape {chosen.shape} are not allowed; allowed: ({self.num_games},)")
+        if chosen.dtype != np.int64:
+            chosen = chosen.astype(np.int64)
+        refused = batch.step_rows(
+            self._states,
+            self.rules.row,
+            self._options,
+            chosen,
+            self._history,
+            self._results,
+            self._mask_words,
+            self._observation_words,
+            autoreset,
+        )
+        if refused >= 0:
+            raise self._refusal(int(refused), int(chosen[refused]))
+
+    def _refusal(self, row: int, action: int) -> ValueError:
+        where = f" in row {row}" if self.num_games > 1 else ""
+        if self._states[row]["status"] != PLAYING:
+            return ValueError(f"action={action}{where}: the episode is over; reset() starts the next")
+        if not 0 <= action < self.rules.num_actions:
+            allowed = f"0 to {self.rules.num_actions - 1}"
+            return ValueError(f"action={action}{where} is outside the action space; allowed: {allowed}")
+        legal = ", ".join(map(str, np.flatnonzero(self.mask(row, int(self._players[row])))))
+        return ValueError(f"action={action}{where} is illegal; legal: {legal}")
+
+    def is_legal(self, row: int, action: int) -> bool:
+        """Whether the seat on turn in ``row`` may take ``action``."""
+        return bool(batch.is_legal_row(self._states, self.rules.row, row, int(action)))
+
+    def refresh(self) -> None:
+        """Write masks and observations anew, for the seat on turn in every row."""
+        batch.refresh_rows(
+            self._states,
+            self.rules.row,
+            self._options,
+            self._history,
+            self._results,
+            self._mask_words,
+            self._observation_words,
+        )
+
+    # One seat's view.
+
+    def observe(self, row: int, player: int) -> NDArray[np.int8]:
+        """The observation of any seat, a fresh int8 array (size,)."""
+        words = np.zeros((1, self._observation_words.shape[1]), np.uint64)
+        batch.observe_row(self._states, self.rules.row, self._options, self._history, self._results, row, player, words)
+        seen: NDArray[np.int8] = words.view(np.int8)[0, : self._observations.shape[1]]
+        return seen
+
+    def mask(self, row: int, player: int) -> NDArray[np.int8]:
+        """The mask of any seat, a fresh int8 array (num_actions,); exactly PASS where it is not on turn."""
+        words = np.zeros((1, self._mask_words.shape[1]), np.uint64)
+        batch.mask_row(self._states, self.rules.row, row, player, words)
+        mask: NDArray[np.int8] = words.view(np.int8)[0, : self.rules.num_actions]
+        return mask
+
+    def concealed(self, row: int, player: int) -> NDArray[Any]:
+        """What ``player`` may know of the state of ``row``: a fresh array (1,), dtype ``STATE_DTYPE``."""
+        state = self._states[row : row + 1].copy()
+        batch.conceal_rows(state, player)
+        return state
+
+    def set_state(self, row: int, state: NDArray[Any], history: Sequence[int] | NDArray[Any] = ()) -> None:
+        """Put a record (of shape () or (1,), copied) and the actions of its round into ``row``."""
+        most = self._history.shape[1]
+        if len(history) > most:
+            raise ValueError(f"history of {len(history)} actions is not allowed; allowed: at most {most}")
+        self._states[row] = np.asarray(state).reshape(-1)[0]
+        self._results[row] = np.zeros(1, batch.RESULT_DTYPE)[0]
+        self._history[row, : len(history)] = np.asarray(history, np.int16)
+        self._results["history_length"][row] = len(history)
+        self.refresh()
+
+    # Copies. Views are made anew, so that a copy shares nothing with its origin.
+
+    def __getstate__(self) -> dict[str, Any]:
+        views = ("_all_rows", "_players", "_rewards", "_points", "_terminated", "_truncated", "_masks", "_observations")
+        return {name: value for name, value in self.__dict__.items() if name not in views}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Table:
+        twin = Table.__new__(Table)
+        twin.__setstate__(
+            {
+                name: value if name == "rules" else copy.deepcopy(value, memo)
+                for name, value in self.__getstate__().items()
+            }
+        )
+        return twin
+
+
+def _words(num_bytes: int) -> int:
+    return -(-num_bytes // 8)
