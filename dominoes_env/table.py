@@ -278,6 +278,7 @@ class Table:
         self._results[row] = np.zeros(1, batch.RESULT_DTYPE)[0]
         self._history[row, : len(history)] = np.asarray(history, np.int16)
         self._results["history_length"][row] = len(history)
+        self._results["told"][row] = self._states["scores"][row]
         self.refresh()
 
     # Copies. Views are made anew, so that a copy shares nothing with its origin.

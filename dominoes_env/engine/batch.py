@@ -45,6 +45,7 @@ RESULT_DTYPE = np.dtype(
     [
         ("rewards", np.float32, (4,)),  # reward of each seat since the step before
         ("points", np.int32, (4,)),  # points that each seat booked since the step before; penalties negative
+        ("told", np.int32, (4,)),  # scores of which points have been given: those of the step before, 0 at the start
         ("history_length", np.int32),  # actions of the current round
         ("terminated", np.bool_),  # the episode ended in this step
         ("truncated", np.bool_),  # ... by max_rounds, undecided
@@ -108,6 +109,8 @@ def _start_episode(state, rules, options, history, row, result):
     """A fresh match. An episode in which nobody ever has a choice is offered at its last move, so that it counts."""
     generator = state["generator"]
     start_match(state, rules)
+    for seat in range(4):
+        result["told"][seat] = 0  # what forced moves book before the first decision comes with the first step
     result["history_length"] = 0
     if options["skip_forced"] == 1:
         moves = _play_forced(state, rules, options, history, row, result, 1 << 30)
@@ -169,16 +172,13 @@ def _reward(state, rules, options, result):
 def _step_row(state, rules, options, action, history, row, result, autoreset):
     """One action in one row, the forced moves after it if these are skipped, what all that booked, and autoreset."""
     _clear(result)
-    before0, before1 = state["scores"][0], state["scores"][1]
-    before2, before3 = state["scores"][2], state["scores"][3]
     _move(state, rules, options, action, history, row, result)
     if options["skip_forced"] == 1:
         _play_forced(state, rules, options, history, row, result, 1 << 30)
     sign = -1 if rules["settlement"] == PENALTY_EACH else 1
-    result["points"][0] = sign * (state["scores"][0] - before0)
-    result["points"][1] = sign * (state["scores"][1] - before1)
-    result["points"][2] = sign * (state["scores"][2] - before2)
-    result["points"][3] = sign * (state["scores"][3] - before3)
+    for seat in range(4):
+        result["points"][seat] = sign * (state["scores"][seat] - result["told"][seat])
+        result["told"][seat] = state["scores"][seat]
     is_over = _is_over(state, options)
     if is_over:
         if options["episode"] == EPISODE_ROUND:

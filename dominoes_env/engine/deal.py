@@ -162,11 +162,11 @@ def _deal_hands(state, rules):
 
 
 @jit
-def _holder(state, rules, tile):
-    for seat in range(rules["num_players"]):
-        if state["hands"][seat] & tile_bit(tile) != NO_TILES:
-            return seat
-    return NONE
+def _holder(state, tile):
+    seat = np.int64(0)
+    while state["hands"][seat] & tile_bit(tile) == NO_TILES:
+        seat += 1
+    return seat
 
 
 @jit
@@ -180,13 +180,13 @@ def opening_seat(state, rules):
         dealt |= state["hands"][seat]
     opening = rules["opening"]
     if opening == HIGHEST_DOUBLE and dealt & DOUBLES != NO_TILES:
-        return _holder(state, rules, highest_tile(dealt & DOUBLES))
+        return _holder(state, highest_tile(dealt & DOUBLES))
     if opening == SET_DOUBLE:
         top = np.int64(rules["num_tiles"]) - 1
         if dealt & tile_bit(top) != NO_TILES:
-            return _holder(state, rules, top)
+            return _holder(state, top)
     if opening == HEAVIEST or rules["no_double"] == NO_DOUBLE_HEAVIEST:
-        return _holder(state, rules, heaviest_tile(dealt))
+        return _holder(state, heaviest_tile(dealt))
     return NONE
 
 

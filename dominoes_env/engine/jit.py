@@ -34,7 +34,7 @@ _announced = False
 
 
 @cache
-def source_digest(package: str) -> str:
+def source_digest(package: str) -> str:  # pragma: no cover - runs only with the JIT on
     """SHA-256 (hex) over the engine's sources and those of the package folder ``package``."""
     digest = hashlib.sha256(numba.__version__.encode())
     for folder in sorted({_ENGINE, Path(package)}):
@@ -43,7 +43,7 @@ def source_digest(package: str) -> str:
     return digest.hexdigest()
 
 
-def _top_package(file: str) -> str:
+def _top_package(file: str) -> str:  # pragma: no cover - runs only with the JIT on
     folder = Path(file).resolve().parent
     if _ENGINE in (folder, *folder.parents):
         return str(_ENGINE)
@@ -57,7 +57,7 @@ class _Digested:
 
     _py_file: str
 
-    def get_source_stamp(self) -> str:
+    def get_source_stamp(self) -> str:  # pragma: no cover - runs only with the JIT on
         return source_digest(_top_package(self._py_file))
 
 
@@ -80,14 +80,14 @@ class _CacheImpl(caching.CompileResultCacheImpl):
 class _Cache(caching.FunctionCache):
     _impl_class = _CacheImpl
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: Any, target_context: Any) -> Any:  # pragma: no cover - runs only with the JIT on
         loaded = super().load_overload(sig, target_context)
         if loaded is None:
             _announce()
         return loaded
 
 
-def _announce() -> None:
+def _announce() -> None:  # pragma: no cover - runs only with the JIT on
     """Say once per process that compiling is why nothing happens; DOMINOES_QUIET=1 silences it."""
     global _announced
     if not _announced and not os.environ.get("DOMINOES_QUIET"):
@@ -97,15 +97,13 @@ def _announce() -> None:
     _announced = True
 
 
-def jit(function: Function | None = None, *, parallel: bool = False) -> Any:
+def jit(function: Function) -> Any:
     """Compile ``function`` to machine code without the GIL, cached on disk by a digest of the sources.
 
     With ``NUMBA_DISABLE_JIT=1`` the function is returned as it is and runs as plain Python.
     """
-    if function is None:
-        return lambda f: jit(f, parallel=parallel)
-    compiled: Any = numba.njit(nogil=True, parallel=parallel, error_model="numpy")(function)
-    if IS_JIT_ENABLED:
+    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    if IS_JIT_ENABLED:  # pragma: no cover - runs only with the JIT on
         with suppress(RuntimeError):  # no writable place for a cache: compile in every process
             compiled._cache = _Cache(function)
     return compiled

@@ -36,7 +36,6 @@ __all__ = [
     "is_legal",
     "lay_tile",
     "may_draw",
-    "must_pass",
     "nth_legal_action",
     "num_legal_actions",
     "open_numbers",
@@ -121,12 +120,6 @@ def may_draw(state, rules):
     if rules["draw_rule"] == DRAW_NONE or state["boneyard"] <= rules["boneyard_reserve"]:
         return False
     return not (rules["draw_rule"] == DRAW_ONE and state["has_drawn"] == 1)
-
-
-@jit
-def must_pass(state, rules):
-    """Whether PASS is the only action: nothing fits and drawing is not allowed. No voluntary pass or draw."""
-    return num_plays(state, rules) == 0 and not may_draw(state, rules)
 
 
 @jit

@@ -78,9 +78,10 @@ def replay(concealed, rules, player, history, board, open_at, kept, num_turns, l
     """Walk the round's public events; fills each seat's turns without a fit and the tiles laid from hands.
 
     ``open_at`` (4, turns): tiles that would have fitted, as bits; ``kept`` (4, turns): tiles drawn and kept then.
-    Returns the number of tiles in ``laid``, and how many tiles the seat on turn has drawn in this turn.
+    Leaves the public position in ``board``. Returns the number of tiles in ``laid``.
     """
     open_round(board, rules, concealed["starter"], concealed["is_lead_forced"])
+    board["boneyard"] = rules["boneyard_size"]
     num_tiles = np.int64(rules["num_tiles"])
     plays = num_tiles * rules["num_ends"]
     seat = np.int64(concealed["starter"])
@@ -92,6 +93,7 @@ def replay(concealed, rules, player, history, board, open_at, kept, num_turns, l
             open_at[seat, num_turns[seat]] = open_tiles(board)
             num_turns[seat] += 1
         if action == plays:
+            board["boneyard"] -= 1
             drawn += 1
             continue
         if action > plays:
@@ -111,7 +113,9 @@ def replay(concealed, rules, player, history, board, open_at, kept, num_turns, l
         seat = (seat + 1) % rules["num_players"]
     if drawn > 0:
         kept[seat, num_turns[seat] - 1] = drawn - 1
-    return num_laid, drawn
+        board["has_drawn"] = 1
+    board["turn"] = seat
+    return num_laid
 
 
 @jit
@@ -126,13 +130,13 @@ def _add_place(places, num_places, seat, turn, size, may_hold):
 
 
 @jit
-def make_places(concealed, rules, player, unseen, dealt_not, open_at, kept, num_turns, laid, num_laid, drawn, places):
-    """The places for hidden tiles, the pile first; returns their number, -1 if they do not add up."""
+def make_places(concealed, rules, player, unseen, dealt_not, open_at, kept, num_turns, laid, num_laid, places):
+    """The places for hidden tiles, the pile first; returns their number, -1 if they are too many."""
     num_places = _add_place(places, 0, NONE, NONE, np.int64(concealed["boneyard"]), unseen)
     for seat in range(rules["num_players"]):
         if seat == player:
             continue
-        fresh = np.int64(1) if seat == concealed["turn"] and drawn > 0 else np.int64(0)
+        fresh = np.int64(1) if seat == concealed["turn"] and concealed["has_drawn"] == 1 else np.int64(0)
         dealt = np.int64(concealed["hand_counts"][seat]) - fresh - num_tiles_of(known_tiles(concealed, seat))
         for i in range(num_laid):
             if laid[i]["seat"] == seat and laid[i]["tile"] != concealed["lots"][seat]:
@@ -145,8 +149,6 @@ def make_places(concealed, rules, player, unseen, dealt_not, open_at, kept, num_
             num_places = _add_place(places, num_places, seat, turn, kept[seat, turn], unseen & ~cannot)
             if num_places > MAX_PLACES - 3:
                 return -1
-        if dealt < 0:
-            return -1
         num_places = _add_place(places, num_places, seat, NONE, dealt, unseen & ~cannot & ~dealt_not)
     return num_places
 

@@ -26,7 +26,6 @@ from dominoes_env.engine.rules import (
     PENALTY_EACH,
     ROUNDING_EACH_HAND,
     ROUNDING_NEAREST,
-    ROUNDING_NONE,
     ROUNDING_UP,
     TIE_AS_FIRST,
     TIE_DRAW_AMONG_TIED,
@@ -38,6 +37,7 @@ from dominoes_env.engine.tiles import NO_TILES, num_tiles_of, pips_of
 
 __all__ = [
     "book",
+    "decide_match",
     "exposed_count",
     "is_blocked",
     "play_points",
@@ -89,10 +89,8 @@ def play_points(state, rules):
 
 @jit
 def round_off(amount, rules):
-    """An amount rounded to the unit of the end scoring, up or to the nearest (by fives 1, 2 down; by threes 1 down)."""
+    """An amount rounded, up or to the nearest unit (by fives 1, 2 down; by threes 1 down), under rules that round."""
     unit = np.int64(3 if rules["end_scoring"] == ENDS_THREES else 5)
-    if rules["rounding"] == ROUNDING_NONE:
-        return amount
     if rules["rounding"] == ROUNDING_UP:
         return (amount + unit - 1) // unit * unit
     return (amount + unit // 2) // unit * unit
@@ -285,7 +283,7 @@ def _book_winner(state, rules, winners, is_out):
 
 
 @jit
-def _decide_match(state, rules):
+def decide_match(state, rules):
     """After all bookings of a round: is the match won, truncated, or does it go on?"""
     num_players = rules["num_players"]
     most = _extreme_seats(state["scores"], num_players, -1)
@@ -329,6 +327,6 @@ def settle(state, rules, out):
         state["round_winners"] = winners
         if not is_over:
             _set_next_leads(state, rules, winners, out)
-            _decide_match(state, rules)
+            decide_match(state, rules)
     if rules["end_scoring"] != ENDS_NONE:
         state["round_winners"] = _extreme_seats(state["round_points"], num_players, -1)

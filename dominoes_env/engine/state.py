@@ -1,7 +1,8 @@
 """The state of one game: a flat record, a line a field. A batch of games is an array of them.
 
 A record is copied by assignment (``states[j] = states[i]``), and that is a search's undo. The history of a round
-lives beside the state, not in it. Fields of seats that do not play hold the empty value.
+lives beside the state, not in it. Fields of seats that do not play hold the empty value. The fields fill the record
+without padding, so that equal states are equal bytes.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ STATE_DTYPE = np.dtype(
         ("scores", np.int32, (4,)),  # match points of each seat; penalty points where each books his own
         ("round_points", np.int32, (4,)),  # the part of scores that was booked in this round
         ("round", np.int32),  # number of this round, from 1
+        ("status", np.int32),  # PLAYING, ROUND_OVER (the match goes on), MATCH_OVER or TRUNCATED
         ("lacking", np.uint16, (4,)),  # numbers that each seat has shown not to hold, as bits
         ("hand_counts", np.int8, (4,)),  # tiles in each hand
         ("ends", np.int8, (4,)),  # number that a tile laid on each end must show; NONE: nothing can be laid there
@@ -55,7 +57,6 @@ STATE_DTYPE = np.dtype(
         ("starter", np.int8),  # seat that leads this round
         ("is_lead_forced", np.int8),  # 1: the opening rule names the lead, 0: any tile may lead
         ("has_drawn", np.int8),  # 1: the seat on turn has drawn in this turn
-        ("status", np.int8),  # PLAYING, ROUND_OVER (the match goes on), MATCH_OVER or TRUNCATED
         (
             "next_leads",
             np.uint8,

@@ -7,7 +7,7 @@ from typing import Any
 
 from dominoes_env.engine.rules import Rules
 
-__all__ = ["REFUSED_GAMES", "VARIANTS", "Variant", "describe_rules", "make_rules"]
+__all__ = ["REFUSED_GAMES", "VARIANTS", "Variant", "choose_rules", "describe_rules", "get_variant", "make_rules"]
 
 
 @dataclass(frozen=True)
@@ -170,6 +170,27 @@ def make_rules(variant: str = "draw", *, num_players: int | None = None, **overr
         raise ValueError(f"num_players={num_players!r} is not allowed; allowed: {allowed} for variant {variant!r}")
     knobs = {"hand_size": preset.hand_sizes[num_players], **preset.knobs}
     return Rules.from_dict({"num_players": num_players, **knobs, **overrides})
+
+
+def choose_rules(variant: str, num_players: int | None, rules: Rules | None, overrides: dict[str, Any]) -> Rules:
+    """The rules that a constructor's arguments ask for: a preset with overrides, or ``rules`` as they are.
+
+    Raises:
+        ValueError: for an unknown variant or knob, a value that is not allowed, or ``rules`` together with any of
+            the others.
+    """
+    if rules is None:
+        return make_rules(variant, num_players=num_players, **overrides)
+    if not isinstance(rules, Rules):
+        raise ValueError(f"rules={rules!r} is not allowed; allowed: Rules, as make_rules gives them, or None")
+    others = dict(overrides)
+    if variant != "draw":
+        others["variant"] = variant
+    if num_players is not None:
+        others["num_players"] = num_players
+    for name, value in others.items():
+        raise ValueError(f"{name}={value!r} is not allowed together with rules=; allowed: rules.replace({name}=...)")
+    return rules
 
 
 def get_variant(variant: str) -> Variant:

@@ -160,6 +160,20 @@ def _fits_the_moment(world, rules):
 
 
 @jit
+def _is_same_position(board, state):
+    """Whether the actions lead to the layout, the turn and the boneyard of the state."""
+    for end in range(4):
+        if board["ends"][end] != state["ends"][end]:
+            return False
+    return (
+        board["laid"] == state["laid"]
+        and board["turn"] == state["turn"]
+        and board["has_drawn"] == state["has_drawn"]
+        and board["boneyard"] == state["boneyard"]
+    )
+
+
+@jit
 def determinize_rows(worlds, rules, concealed, player, history, has_past, generator):
     """Fill every row of ``worlds`` with a state that ``player`` may be in; ``generator`` (1,) uint64 is moved on.
 
@@ -174,18 +188,15 @@ def determinize_rows(worlds, rules, concealed, player, history, has_past, genera
     num_turns = np.zeros(4, np.int64)
     laid = np.zeros(most, LAID_DTYPE)
     board = np.zeros(1, STATE_DTYPE)
-    num_laid, drawn = replay(state, rule, player, history, board[0], open_at, kept, num_turns, laid)
+    num_laid = replay(state, rule, player, history, board[0], open_at, kept, num_turns, laid)
     unseen = ((_ONE << np.uint64(rule["num_tiles"])) - _ONE) & ~state["laid"] & ~state["hands"][player]
     for seat in range(num_players):
         if seat != player:
             unseen &= ~known_tiles(state, seat)
     dealt_not = NO_TILES
     if has_past:
-        if board[0]["laid"] != state["laid"]:
+        if not _is_same_position(board[0], state):
             return 1
-        for end in range(4):
-            if board[0]["ends"][end] != state["ends"][end]:
-                return 1
         if state["is_lead_forced"] == 1:
             if len(history) > 0:
                 dealt_not = above_lead(np.int64(history[0]), rule)
@@ -198,11 +209,9 @@ def determinize_rows(worlds, rules, concealed, player, history, has_past, genera
                 if state["lacking"][seat] >> number & 1 == 1:
                     open_at[seat, 0] |= TOUCHING[number]
     places = np.zeros(MAX_PLACES, PLACE_DTYPE)
-    num_places = make_places(
-        state, rule, player, unseen, dealt_not, open_at, kept, num_turns, laid, num_laid, drawn, places
-    )
+    num_places = make_places(state, rule, player, unseen, dealt_not, open_at, kept, num_turns, laid, num_laid, places)
     if num_places < 0:
-        return 1
+        return 2
     tiles = np.zeros(2 * MAX_TILES, np.int64)
     allowed = np.zeros(2 * MAX_TILES, np.uint64)
     count, restricted = list_tiles(

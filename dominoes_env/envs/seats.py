@@ -1,0 +1,283 @@
+"""What the PettingZoo forms share: a table with one game behind named agents, and the rule for illegal actions."""
+
+from __future__ import annotations
+
+import math
+import operator
+import secrets
+from typing import Any, Literal, TypeAlias, get_args
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from dominoes_env.engine.rules import Rules
+from dominoes_env.envs.open_state import open_state, state_space
+from dominoes_env.envs.set_up import read_set_up
+from dominoes_env.observation import mask_space, observation_layout, observation_space
+from dominoes_env.render.text import view_text
+from dominoes_env.table import Episode, Reward, Table
+from dominoes_env.words import format_action
+
+__all__ = [
+    "METADATA",
+    "Episode",
+    "Illegal",
+    "Observation",
+    "RenderMode",
+    "Reward",
+    "SeatedEnv",
+    "Seats",
+]
+
+Observation: TypeAlias = dict[str, NDArray[np.int8]]
+Illegal: TypeAlias = Literal["lose", "raise"]
+RenderMode: TypeAlias = Literal["human", "ansi"]
+
+METADATA: dict[str, Any] = {"name": "dominoes_v0", "render_modes": ["human", "ansi"], "render_fps": 1}
+
+
+class Seats:
+    """One game on a :class:`Table` as the named agents ``player_0``, ``player_1``, ... see it.
+
+    After :meth:`reset` and :meth:`play`: ``turn`` is the seat that moves, ``rewards`` what each seat has booked just
+    now, ``is_terminated`` and ``is_truncated`` whether the episode is over. A seat that is not on turn, and every
+    seat once the episode is over, has exactly PASS in its mask.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        episode: Episode,
+        reward: Reward,
+        illegal: Illegal,
+        illegal_reward: float | None,
+        skip_forced: bool,
+        history: bool,
+        render_mode: RenderMode | None,
+    ) -> None:
+        for name, value, allowed in (
+            ("illegal", illegal, get_args(Illegal)),
+            ("render_mode", render_mode, (None, *get_args(RenderMode))),
+            ("skip_forced", skip_forced, (False, True)),
+            ("history", history, (False, True)),
+        ):
+            if value not in allowed:
+                raise ValueError(f"{name}={value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
+        self.rules = rules
+        self.table = Table(rules, episode=episode, reward=reward, skip_forced=skip_forced, history=history)
+        self.raises = illegal == "raise"
+        self.history = history
+        self.render_mode = render_mode
+        self.agents = [f"player_{seat}" for seat in range(rules.num_players)]
+        self.seat_of = {agent: seat for seat, agent in enumerate(self.agents)}
+        self.observation_spaces = {agent: _observation_space(rules, history) for agent in self.agents}
+        self.action_spaces = {agent: spaces.Discrete(rules.num_actions) for agent in self.agents}
+        self.state_space = state_space(rules, history=history)
+        self.turn = 0
+        self.rewards: list[float] = []
+        self.is_terminated = False
+        self.is_truncated = False
+        self._is_lost = False
+        self._is_dealt = False
+        self._is_seeded = False
+        self._losses = _losses(rules, _loss(rules, reward, illegal_reward))
+        self._num_actions = rules.num_actions
+        self._action = np.zeros(1, np.int64)
+        self._only_pass = np.zeros(rules.num_actions, np.int8)
+        self._only_pass[rules.pass_action] = 1
+        self._turn_piece = observation_layout(rules, history=history)["turn"].slice
+
+    def reset(self, seed: int | None, options: dict[str, Any] | None) -> None:
+        """Begin a new episode; a refused option or seed leaves everything as it was."""
+        set_up = read_set_up(self.rules, options)
+        if seed is None and not self._is_seeded:
+            seed = secrets.randbits(63)
+        self.table.reset(seed)
+        self._is_seeded = True
+        if set_up is not None:
+            self.table.set_state(0, *set_up.placed(self.table.states))
+        self._is_lost = False
+        self._is_dealt = True
+        self._take_in()
+
+    def play(self, action: Any) -> None:
+        """Carry out the action of the seat on turn. An illegal one raises or loses; nothing has changed if it raises.
+
+        Raises:
+            ValueError: for an action that is not an integer, or outside the action space, or illegal where such
+                actions raise; or when the episode is over.
+        """
+        if type(action) is not int:
+            action = self._integer(action)
+        if not 0 <= action < self._num_actions:
+            raise ValueError(f"action={action} is not allowed; allowed: 0 to {self._num_actions - 1}")
+        if self.is_terminated or self.is_truncated:
+            raise ValueError(f"action={action} is not allowed: the episode is over; allowed: reset()")
+        if self.table.masks[0, action]:
+            self._action[0] = action
+            self.table.step(self._action)
+            self._take_in()
+        elif self.raises:
+            raise ValueError(self._refusal(action))
+        else:
+            self.rewards = self._losses[self.turn].copy()
+            self.is_terminated = self._is_lost = True
+
+    def mask(self, seat: int) -> NDArray[np.int8]:
+        """The legal actions of a seat, int8 (num_actions,); a fresh array."""
+        if seat != self.turn or self.is_terminated or self.is_truncated:
+            return self._only_pass.copy()
+        mask: NDArray[np.int8] = self.table.masks[0].copy()
+        return mask
+
+    def observe(self, agent: str) -> Observation:
+        """What an agent sees: ``observation`` and ``action_mask``, fresh arrays; changes nothing."""
+        self.require_reset("observe")
+        seat = self.seat(agent)
+        if seat == self.turn:
+            observation = self.table.observations[0].copy()
+        else:
+            observation = self.table.observe(0, seat)
+        if self._is_lost:
+            observation[self._turn_piece] = 0  # nobody moves any more, and the mask must follow from what is seen
+        return {"observation": observation, "action_mask": self.mask(seat)}
+
+    def infos(self) -> dict[str, dict[str, Any]]:
+        """The ``info`` of every agent: its mask again, and nothing else."""
+        return {agent: {"action_mask": self.mask(seat)} for seat, agent in enumerate(self.agents)}
+
+    def state(self) -> NDArray[np.int8]:
+        """All there is to know, hidden tiles included, laid out by :func:`state_layout`; a fresh array."""
+        self.require_reset("state")
+        return open_state(self.rules, self.table.states, self.table.observe(0, 0), history=self.history)
+
+    def render(self) -> str | None:
+        """The table as the seat on turn may see it: returned as text (``ansi``) or printed (``human``)."""
+        self.require_reset("render")
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() does nothing without a render_mode; give human or ansi when making the env")
+            return None
+        text = self.view(self.turn)
+        if self.render_mode == "ansi":
+            return text
+        print(text)
+        return None
+
+    def view(self, seat: int) -> str:
+        """The table as text as one seat sees it; the tiles hidden from that seat are not in it."""
+        text = view_text(self.rules, self.table.states, self.table.round_history().tolist(), viewer=seat)
+        if self._is_lost:
+            text += f"\nthe episode is over: {self.agents[self.turn]} lost it by an illegal action"
+        return text
+
+    def seat(self, agent: str) -> int:
+        """The seat of an agent by its name."""
+        seat = self.seat_of.get(agent)
+        if seat is None:
+            raise ValueError(f"agent={agent!r} is not allowed; allowed: {', '.join(self.agents)}")
+        return seat
+
+    def require_reset(self, what: str) -> None:
+        """Refuse ``what`` before the first reset, as PettingZoo's own order check does."""
+        if not self._is_dealt:
+            raise AssertionError(f"reset() needs to be called before {what}.")
+
+    def _take_in(self) -> None:
+        table = self.table
+        self.turn = int(table.players[0])
+        self.rewards = table.rewards[0].tolist()
+        self.is_terminated = bool(table.terminated[0])
+        self.is_truncated = bool(table.truncated[0])
+
+    def _integer(self, action: Any) -> int:
+        try:
+            if isinstance(action, (bool, np.bool_)):
+                raise TypeError
+            return operator.index(action)
+        except TypeError:
+            raise ValueError(
+                f"action={action!r} is no integer; allowed: integers from 0 to {self._num_actions - 1}"
+            ) from None
+
+    def _refusal(self, action: int) -> str:
+        is_lead = not self.table.states["laid"][0]
+        legal = np.flatnonzero(self.table.masks[0]).tolist()
+        words = [f"{other} ({format_action(self.rules, other, is_lead=is_lead)})" for other in legal]
+        word = format_action(self.rules, action)
+        return f"action={action} ({word}) is illegal for {self.agents[self.turn]}; allowed: {', '.join(words)}"
+
+
+def _observation_space(rules: Rules, history: bool) -> spaces.Dict:
+    return spaces.Dict({"observation": observation_space(rules, history=history), "action_mask": mask_space(rules)})
+
+
+def _loss(rules: Rules, reward: str, illegal_reward: float | None) -> float:
+    """What the mover of an illegal action gets, at most 0."""
+    if illegal_reward is None:
+        return -1.0 if reward == "win" else -float(rules.total_pips)
+    is_number = isinstance(illegal_reward, (int, float, np.integer, np.floating)) and not isinstance(
+        illegal_reward, bool
+    )
+    if not is_number or not math.isfinite(illegal_reward) or illegal_reward > 0:
+        raise ValueError(f"illegal_reward={illegal_reward!r} is not allowed; allowed: None or a finite number up to 0")
+    return float(illegal_reward)
+
+
+def _losses(rules: Rules, loss: float) -> list[list[float]]:
+    """For each mover the rewards of all seats after his illegal action: they sum to 0.
+
+    The others share what the mover loses. With teams his partner loses as much as he does, and each opponent gains
+    it.
+    """
+    seats = range(rules.num_players)
+    if rules.teams:
+        return [[loss if (seat - mover) % 2 == 0 else -loss for seat in seats] for mover in seats]
+    share = -loss / (rules.num_players - 1)
+    return [[loss if seat == mover else share for seat in seats] for mover in seats]
+
+
+class SeatedEnv:
+    """What the turn-based and the parallel environment have in common: spaces and looking."""
+
+    possible_agents: list[str]
+
+    def _sit(self, seats: Seats) -> None:
+        self._seats = seats
+        self.rules = seats.rules
+        self.render_mode = seats.render_mode
+        self.possible_agents = list(seats.agents)
+        self.agents: list[str] = []
+        self.observation_spaces = seats.observation_spaces
+        self.action_spaces = seats.action_spaces
+        self.state_space = seats.state_space
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The Dict space of an agent's observations: always the same object."""
+        return self._seats.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The Discrete space of an agent's actions: always the same object."""
+        return self._seats.action_spaces[agent]
+
+    def observe(self, agent: str) -> Observation:
+        """What ``agent`` sees now, in fresh arrays; looking changes nothing."""
+        return self._seats.observe(agent)
+
+    def state(self) -> NDArray[np.int8]:
+        """Everything, hidden tiles included, for centralised critics: int8, laid out by ``state_layout``."""
+        return self._seats.state()
+
+    def render(self) -> str | None:
+        """The table as the agent on turn sees it: text with ``ansi``; with ``human`` it is printed."""
+        return self._seats.render()
+
+    def view(self, agent: str) -> str:
+        """The table as text as ``agent`` sees it."""
+        self._seats.require_reset("view")
+        return self._seats.view(self._seats.seat(agent))
+
+    def close(self) -> None:
+        """Nothing is held open; may be called at any time, and twice."""

@@ -1,0 +1,1 @@
+"""Drawings of a game. They know no environment."""

@@ -1,0 +1,189 @@
+"""Tiles, actions, rules and layouts as words: parse and print are inverse.
+
+A tile is ``6-4``, the higher half first. An action is one word: ``6-4`` the lead, ``6-4@1`` the tile on end 1,
+``draw``, ``pass``. Rules are a preset and the knobs that differ from it: ``draw num_players=2 target=50``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from dominoes_env.engine.actions import decode_action, encode_play
+from dominoes_env.engine.deal import open_round
+from dominoes_env.engine.moves import lay_tile
+from dominoes_env.engine.rules import Rules, parse_knob
+from dominoes_env.engine.state import NONE, new_states
+from dominoes_env.engine.tiles import HIGH, LOW, MAX_PIP, tile_id
+from dominoes_env.engine.variants import describe_rules, make_rules
+
+__all__ = [
+    "empty_round",
+    "format_action",
+    "format_tile",
+    "layout_line",
+    "parse_action",
+    "parse_rules",
+    "parse_tile",
+    "replay_layout",
+    "rules_text",
+]
+
+_TILE = re.compile(r"(\d)-(\d)|\[(\d)-(\d)\]")
+
+
+def format_tile(tile: int) -> str:
+    """The word of a tile id, the higher half first: ``6-4``."""
+    return f"{HIGH[tile]}-{LOW[tile]}"
+
+
+def parse_tile(text: str, max_pip: int = MAX_PIP) -> int:
+    """The tile id of ``6-4``, ``4-6`` or ``[6-4]``.
+
+    Raises:
+        ValueError: if ``text`` is no tile of the double-``max_pip`` set.
+    """
+    match = _TILE.fullmatch(text)
+    numbers = [int(number) for number in match.groups() if number is not None] if match else []
+    if not numbers or max(numbers) > max_pip:
+        raise ValueError(f"tile {text!r} is not allowed; allowed: 0-0 to {max_pip}-{max_pip}")
+    return tile_id(*numbers)
+
+
+def format_action(rules: Rules, action: int, *, is_lead: bool = False) -> str:
+    """The word of an action id; with ``is_lead`` a tile is written without its end, which is end 0.
+
+    Raises:
+        ValueError: if ``action`` lies outside the action space, or is to be a lead on another end.
+    """
+    decoded = decode_action(rules, action)
+    if isinstance(decoded, str):
+        return decoded
+    tile, end = decoded
+    if not is_lead:
+        return f"{format_tile(tile)}@{end}"
+    if end != 0:
+        raise ValueError(f"action={action} is no lead: a lead uses end 0, not {end}")
+    return format_tile(tile)
+
+
+def parse_action(rules: Rules, text: str) -> int:
+    """The action id of a word; a tile without an end is a lead, which uses end 0.
+
+    Raises:
+        ValueError: if ``text`` is no action of these rules.
+    """
+    if text == "draw":
+        return rules.draw_action
+    if text == "pass":
+        return rules.pass_action
+    tile, at, end = text.partition("@")
+    if at and not re.fullmatch(r"\d", end):
+        raise ValueError(f"action {text!r}: the end {end!r} is not allowed; allowed: 0 to {rules.num_ends - 1}")
+    try:
+        return encode_play(rules, parse_tile(tile, rules.max_pip), int(end or 0))
+    except ValueError as error:
+        raise ValueError(f"action {text!r}: {error}; an action is 'draw', 'pass', a tile, or a tile@end") from None
+
+
+def rules_text(rules: Rules) -> str:
+    """The rules as a preset and the knobs that differ from it: ``draw num_players=2 target=50``."""
+    variant, knobs = describe_rules(rules)
+    return " ".join([variant, *(f"{knob}={_knob_text(value)}" for knob, value in knobs.items())])
+
+
+def _knob_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def parse_rules(text: str) -> Rules:
+    """The inverse of :func:`rules_text`; any preset with any knobs is read.
+
+    Raises:
+        ValueError: for an unknown preset or knob, a knob given twice, or a value that is not allowed.
+    """
+    words = text.split()
+    if not words:
+        raise ValueError("the rules are missing; they are a preset and KNOB=VALUE, such as 'draw num_players=2'")
+    knobs: dict[str, Any] = {}
+    for word in words[1:]:
+        knob, equals, value = word.partition("=")
+        if not equals:
+            raise ValueError(f"{word!r} among the rules is no KNOB=VALUE")
+        if knob in knobs:
+            raise ValueError(f"the rule {knob!r} is given twice")
+        knobs[knob] = parse_knob(knob, value)
+    return make_rules(words[0], **knobs)
+
+
+def _lay(rules: Rules, state: NDArray[Any], action: int) -> tuple[int, int]:
+    """Lay the tile of ``action`` and return its numbers, the joined one first; refuse one that does not fit."""
+    decoded = decode_action(rules, action)
+    assert not isinstance(decoded, str)
+    tile, end = decoded
+    low, high = int(LOW[tile]), int(HIGH[tile])
+    is_lead = state["laid"][0] == 0
+    word = format_action(rules, action, is_lead=is_lead and end == 0)
+    if int(state["laid"][0]) >> tile & 1:
+        raise ValueError(f"layout: {word} lays a tile that is laid already")
+    joined = int(state["ends"][0, end])
+    if is_lead and end != 0:
+        raise ValueError(f"layout: {word} does not fit: the lead uses end 0")
+    if not is_lead and joined not in (low, high):
+        shown = f"shows {joined}" if joined != NONE else "is not open"
+        raise ValueError(f"layout: {word} does not fit: end {end} {shown}")
+    lay_tile(state[0], rules.row[0], tile, end)
+    return (low, high) if is_lead else (joined, low + high - joined)
+
+
+def replay_layout(rules: Rules, state: NDArray[Any], history: Sequence[int]) -> int:
+    """Bring the public layout of an opened round to the end of ``history``; returns the turns that it took."""
+    num_turns = 0
+    for action in history:
+        if action < rules.draw_action:
+            _lay(rules, state, action)
+        elif state["laid"][0] == 0:
+            raise ValueError(f"layout: {format_action(rules, action)} before the lead; the lead is a play")
+        elif action == rules.draw_action and rules.draw_rule == "none":
+            raise ValueError("layout: draw is not allowed; nobody draws with draw_rule='none'")
+        num_turns += action != rules.draw_action
+    if len(history) > rules.max_history:
+        raise ValueError(f"layout: {len(history)} actions are more than a round can have, {rules.max_history}")
+    return num_turns
+
+
+def layout_line(rules: Rules, history: Sequence[int]) -> str:
+    """The layout for people: the line of play from end 0 to end 1, then what else hangs on the spinner.
+
+    ``[6-1][1-6][6-6][6-3] + [6-2][2-0]``: touching halves are equal, arms 2 and 3 are written outward.
+
+    Raises:
+        ValueError: if a play in ``history`` does not fit.
+    """
+    state = empty_round(rules)
+    arms: list[list[tuple[int, int]]] = [[], [], [], []]
+    lead: tuple[int, int] | None = None
+    for action in map(int, history):
+        if action < rules.draw_action:
+            numbers = _lay(rules, state, action)
+            if lead is None:
+                lead = numbers
+            else:
+                arms[action // rules.num_tiles].append(numbers)
+    if lead is None:
+        return "(empty)"
+    line = [(outer, inner) for inner, outer in reversed(arms[0])] + [lead] + arms[1]
+    return " + ".join("".join(f"[{a}-{b}]" for a, b in tiles) for tiles in (line, arms[2], arms[3]) if tiles)
+
+
+def empty_round(rules: Rules) -> NDArray[Any]:
+    """A record (1,) with no tile anywhere, in round 1, seat 0 to lead."""
+    state = new_states(1)
+    state["pile"] = NONE
+    state["lots"] = NONE
+    state["round"] = 1
+    open_round(state[0], rules.row[0], 0, 0)
+    return state

@@ -1,0 +1,192 @@
+"""The engine against the reference engine: every field, mask, view, reward and deal of random games, step by step."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from reference import ROUND_OVER, Deal, Layout, ReferenceGame, can_win_lots, faults_of_deal, make_set
+from reference_play import compare_games
+from reference_rules import (
+    ALL_VALUES,
+    COMBINED_VALUES,
+    NEEDED,
+    PRESETS,
+    REWARDS,
+    fitted,
+    reconciled,
+    seed_of,
+    small_target,
+)
+
+from dominoes_env.engine.rules import Rules
+from dominoes_env.engine.variants import make_rules
+
+# ------------------------------------------------------------------------------ the engine against the reference
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize(("variant", "players"), PRESETS)
+def test_rounds_of_presets(variant: str, players: int, reward: str) -> None:
+    rules = make_rules(variant, num_players=players)
+    compare_games(rules, 10, rounds=20, seed=seed_of(variant, players, reward), reward=reward)
+
+
+@pytest.mark.parametrize(("variant", "players"), PRESETS)
+def test_matches_of_presets(variant: str, players: int) -> None:
+    rules = make_rules(variant, num_players=players)
+    rules = rules.replace(target=small_target(rules))
+    for autoreset, reward in ((False, "win"), (True, "margin")):
+        seed = seed_of(variant, players, reward)
+        compare_games(rules, 6, rounds=20, seed=seed, episode="match", reward=reward, autoreset=autoreset)
+
+
+@pytest.mark.parametrize(("variant", "players"), PRESETS)
+def test_late_rounds_of_presets(variant: str, players: int) -> None:
+    rules = make_rules(variant, num_players=players, max_rounds=3)
+    seed = seed_of(variant, players)
+    compare_games(rules, 10, rounds=25, seed=seed, reward="win", is_rearranged=True, history=True)
+
+
+@pytest.mark.parametrize("knob", ALL_VALUES)
+def test_each_value_of_each_knob(knob: str) -> None:
+    """Each value on presets and on small sets, where ties, blocks and deals without a double are common.
+
+    The number of players goes round from preset to preset and value to value; the small sets turn the other way.
+    """
+    num_tried = 0
+    for number, value in enumerate(ALL_VALUES[knob]):
+        bases = set()
+        for place, (variant, players) in enumerate(PRESETS):
+            base = make_rules(variant, num_players=players)
+            small = base.replace(max_pip=4, hand_size=min(3, base.hand_size), **NEEDED.get(knob, {}))
+            turn = place + place // 3 + number
+            for start, is_tried in ((base, turn % 3 == 0), (small, turn % 3 != 0)):
+                rules = fitted(start, knob, value)
+                if rules is None or not is_tried:
+                    continue
+                if knob not in ("target", "target_check"):
+                    rules = rules.replace(target=small_target(rules))
+                bases.add(variant)
+                num_tried += 1
+                options = {"seed": seed_of(knob, value, variant, players), "reward": REWARDS[num_tried % 3]}
+                compare_games(rules, 2, rounds=2, is_rearranged=num_tried % 2 == 0, **options)
+                compare_games(rules, 2, rounds=3, episode="match", autoreset=num_tried % 2 == 0, **options)
+        assert len(bases) >= 2, f"{knob}={value!r} was tried on {bases} alone"
+
+
+@settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
+@given(
+    knobs=st.fixed_dictionaries({knob: st.sampled_from(values) for knob, values in COMBINED_VALUES.items()}),
+    seed=st.integers(0, 2**32 - 1),
+    choice=st.integers(0, 11),
+)
+def test_any_combination_of_knobs(knobs: dict[str, object], seed: int, choice: int) -> None:
+    try:
+        rules = Rules(**reconciled(knobs))  # type: ignore[arg-type]
+    except ValueError:
+        assume(False)
+    reward = REWARDS[choice % 3]
+    compare_games(rules, 2, rounds=2, seed=seed, reward=reward, is_rearranged=choice % 2 == 0, history=choice < 6)
+    compare_games(rules, 2, rounds=5, seed=seed, reward=reward, episode="match", autoreset=choice < 6)
+
+
+# --------------------------------------------------------------------------------- the reference against the sheet
+
+
+@pytest.mark.parametrize(
+    ("spinner", "plays", "counts"),
+    [
+        ("first_double", "5-5", [10]),
+        ("first_double", "6-6", [12]),
+        ("first_double", "0-0", [0]),
+        ("first_double", "6-6 6-3@0 6-4@1", [12, 15, 7]),
+        ("first_double", "6-6 6-1@0 6-2@1 6-4@2", [12, 13, 3, 7]),
+        ("first_double", "5-5 5-0@0 0-0@0 5-6@1 0-4@0", [10, 10, 10, 6, 10]),
+        ("first_double", "2-4 4-3@1", [6, 5]),
+        ("first_double", "2-4 4-4@1 4-6@1 4-0@2 4-1@3", [6, 10, 8, 8, 9]),
+        ("first_double", "2-2 2-6@0 2-5@1 2-4@2 2-1@3", [4, 10, 11, 15, 16]),
+        ("none", "6-6 6-3@0 6-4@1", [12, 15, 7]),
+        ("opening_double", "2-4 4-4@1 4-6@1", [6, 10, 8]),
+    ],
+)
+def test_reference_counts(spinner: str, plays: str, counts: list[int]) -> None:
+    layout = Layout(spinner)
+    seen = []
+    for play in plays.split():
+        tile, _, arm = play.partition("@")
+        low, high = sorted(int(number) for number in tile.split("-"))
+        layout.lay((low, high), int(arm or 0))
+        assert layout.do_halves_touch()
+        seen.append(layout.count())
+    assert seen == counts
+
+
+@pytest.mark.parametrize(
+    ("variant", "scores", "counts"),
+    [
+        ("block", [12, 10], None),
+        ("block_121", [0, 22], None),
+        ("draw", [0, 70], None),
+        ("all_fives", [10, 90], [12, 14, 5, 4, 5, 10, 12, 11, 6, 12]),
+    ],
+)
+def test_reference_plays_the_deal_through(variant: str, scores: list[int], counts: list[int] | None) -> None:
+    rules = make_rules(variant, target=1000)
+    hands = [
+        [(6, 6), (3, 6), (3, 4), (4, 6), (0, 5), (1, 3), (4, 4)],
+        [(2, 6), (1, 2), (1, 6), (5, 6), (0, 6), (5, 5), (0, 0)],
+    ]
+    boneyard = [tile for tile in make_set(6) if tile not in hands[0] and tile not in hands[1]]
+    deal = Deal(hands, boneyard, 0, variant in ("draw", "all_fives"))
+    assert not faults_of_deal(rules, deal)
+    game = ReferenceGame(rules, deal)
+    plays = [(6, 6), (2, 6), (3, 6), (1, 2), (3, 4), (1, 6), (4, 6), (5, 6), (0, 5), (0, 6)]
+    seen = []
+    for tile, arm in zip(plays, [0, 0, 1, 0, 1, 0, 1, 1, 1, 1], strict=True):
+        game.step(arm * 28 + game.ids[tile])
+        game.check()
+        seen.append(game.layout.count())
+    if variant in ("draw", "all_fives"):
+        for _ in range(14):
+            assert game.legal_actions() == [game.draw_action]
+            game.step(game.draw_action)
+    assert game.status == ROUND_OVER
+    assert game.scores == scores
+    assert game.round_winners == {1}
+    assert counts is None or seen == counts
+
+
+@pytest.mark.parametrize(
+    ("rounding", "end_scoring", "pips", "rounded"),
+    [
+        ("nearest", "fives", [0, 1, 2, 3, 4, 5, 7, 8, 12, 13, 27, 28], [0, 0, 0, 5, 5, 5, 5, 10, 10, 15, 25, 30]),
+        ("up", "fives", [0, 1, 5, 6], [0, 5, 5, 10]),
+        ("nearest", "threes", [0, 1, 2, 3, 4, 5], [0, 0, 3, 3, 3, 6]),
+    ],
+)
+def test_reference_rounds(rounding: str, end_scoring: str, pips: list[int], rounded: list[int]) -> None:
+    rules = make_rules("all_fives", rounding=rounding, end_scoring=end_scoring)
+    tiles = make_set(6)
+    game = ReferenceGame(rules, Deal([tiles[:7], tiles[7:14]], tiles[14:], 0, False))
+    assert [game._rounded(number) for number in pips] == rounded
+
+
+@pytest.mark.parametrize(
+    ("lots_key", "lots", "starters"),
+    [
+        ("double_first", [(3, 3), (5, 6)], {0}),
+        ("pips", [(3, 3), (5, 6)], {1}),
+        ("double_first", [(4, 6), (5, 5), (2, 2)], {1}),
+        ("double_first", [(0, 0), (5, 6)], {0}),
+        ("double_first", [(1, 6), (3, 5), (2, 4)], {0, 1}),
+        ("double_first", [(0, 1), (0, 2), (5, 5)], {2}),  # nobody can have lost to a tie with a double
+        ("double_first", [(0, 1), (0, 2), (4, 6)], {2}),  # no two tiles make more than 10 pips without a double
+        ("double_first", [(0, 1), (0, 2), (4, 5)], {2}),  # 10 pips: [4-6] and the double [5-5], no tie
+        ("double_first", [(0, 1), (0, 2), (3, 5)], {1, 2}),  # 9 pips: [3-6] and [4-5] can have tied
+        ("pips", [(0, 1), (0, 2), (4, 5)], {1, 2}),
+    ],
+)
+def test_judge_of_lots(lots_key: str, lots: list[tuple[int, int]], starters: set[int]) -> None:
+    rules = make_rules("block", num_players=len(lots), opening="lots_keep", lots_key=lots_key)
+    assert {seat for seat in range(len(lots)) if can_win_lots(rules, lots, seat)} == starters

@@ -1,0 +1,286 @@
+"""Table: independence of rows, seeds, rewards, episodes, forced moves, refusals, copies."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dominoes_env.engine.state import MATCH_OVER, PLAYING, ROUND_OVER, TRUNCATED
+from dominoes_env.engine.variants import VARIANTS, make_rules
+from dominoes_env.table import Table
+
+
+def _random_actions(table: Table, keys: Any) -> list[int]:
+    """A legal action a row, picked by a number that belongs to the row."""
+    legal = [np.flatnonzero(mask) for mask in table.masks]
+    return [int(actions[key % len(actions)]) for actions, key in zip(legal, keys, strict=True)]
+
+
+def _is_same(one: Table, other: Table) -> bool:
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in (
+            "states",
+            "masks",
+            "observations",
+            "rewards",
+            "points",
+            "terminated",
+            "truncated",
+            "history_lengths",
+        )
+    )
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_row_does_not_depend_on_the_others(variant: str) -> None:
+    """Row i of a batch is the single game i, and the row of any other batch that has its game id."""
+    rules = make_rules(variant)
+    batch = Table(rules, 16, seed=7, episode="match")
+    single = Table(rules, 1, seed=7, game_ids=[5], episode="match")
+    pair = Table(rules, 2, seed=7, game_ids=[11, 5], episode="match")
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        keys = rng.integers(0, 1000, 16)
+        batch.step(_random_actions(batch, keys), autoreset=True)
+        single.step(_random_actions(single, keys[[5]]), autoreset=True)
+        pair.step(_random_actions(pair, keys[[11, 5]]), autoreset=True)
+        assert single.states[0] == batch.states[5] == pair.states[1]
+        assert pair.states[0] == batch.states[11]
+        assert np.array_equal(single.rewards[0], batch.rewards[5])
+        assert np.array_equal(single.observations[0], pair.observations[1])
+
+
+def test_seeds() -> None:
+    rules = make_rules("draw")
+    one, same, other = Table(rules, 4, seed=1), Table(rules, 4, seed=1), Table(rules, 4, seed=2)
+    assert _is_same(one, same)
+    assert not np.array_equal(one.states["hands"], other.states["hands"])
+    assert len({int(h) for h in one.states["hands"][:, 0]}) == 4
+    other.reset(1)
+    assert _is_same(one, other)
+    one.reset()
+    assert not np.array_equal(one.states["hands"], same.states["hands"])
+    big = Table(rules, 1, seed=2**64 - 1)
+    assert big.states["status"][0] == PLAYING
+
+
+@pytest.mark.parametrize("variant", ["block", "draw", "all_fives", "partners", "bergen"])
+@pytest.mark.parametrize("reward", ["margin", "points", "win"])
+def test_rewards_follow_from_the_points(variant: str, reward: Any) -> None:
+    rules = make_rules(variant)
+    n = rules.num_players
+    table = Table(rules, 32, seed=3, reward=reward)
+    rng = np.random.default_rng(1)
+    episodes = 0
+    for _ in range(120):
+        table.step(_random_actions(table, rng.integers(0, 1000, 32)), autoreset=True)
+        for row in range(32):
+            points, rewards = table.points[row].astype(float), table.rewards[row]
+            if reward == "points":
+                expected = points
+            elif reward == "margin" and rules.teams:
+                expected = points - np.roll(points, 1)
+            elif reward == "margin":
+                expected = points - (points.sum() - points) / (n - 1)
+            else:
+                won = np.array([table.final_winners[row] >> seat & 1 for seat in range(n)], float)
+                is_decided = table.terminated[row] and 0 < won.sum() < n
+                expected = won / won.sum() - (1 - won) / (n - won.sum()) if is_decided else np.zeros(n)
+            assert np.allclose(rewards, expected)
+            if reward != "points":
+                assert abs(rewards.sum()) < 1e-5
+            episodes += table.terminated[row]
+    assert episodes > 50
+
+
+def test_a_round_is_one_round_of_a_fresh_match() -> None:
+    table = Table(make_rules("block"), 8, seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        table.step(_random_actions(table, rng.integers(0, 100, 8)), autoreset=True)
+        assert (table.states["round"] == 1).all()
+        assert not table.truncated.any()
+        fresh = table.history_lengths == 0
+        assert (table.states["scores"][fresh] == 0).all()
+
+
+def test_a_match_goes_on_to_its_target() -> None:
+    table = Table(make_rules("draw", target=200), 1, seed=5, episode="match")
+    rng = np.random.default_rng(0)
+    total = np.zeros(2)
+    rounds = 1
+    while not table.terminated[0]:
+        before = table.states["round"][0]
+        table.step(_random_actions(table, rng.integers(0, 100, 1)))
+        total += table.points[0]
+        if table.states["round"][0] != before:
+            rounds += 1
+            assert table.history_lengths[0] == 0
+            assert table.states["status"][0] == PLAYING
+    assert rounds == table.states["round"][0] > 1
+    assert table.states["status"][0] == MATCH_OVER
+    assert list(table.states["scores"][0][:2]) == list(total)
+    assert total.max() >= 200
+    assert table.final_winners[0] == 1 << int(total.argmax())
+
+
+def test_max_rounds_truncates() -> None:
+    table = Table(make_rules("draw", max_rounds=2), 1, seed=5, episode="match", reward="win")
+    while not (table.terminated[0] or table.truncated[0]):
+        table.step(_random_actions(table, [0]))
+    assert table.truncated[0] and not table.terminated[0]
+    assert table.states["status"][0] == TRUNCATED
+    assert table.states["round"][0] == 2
+    assert table.final_winners[0] == 0
+    assert not table.rewards.any()
+
+
+@pytest.mark.parametrize("variant", ["draw", "block", "partners", "all_fives"])
+@pytest.mark.parametrize("episode", ["round", "match"])
+def test_skipping_forced_moves_skips_nothing_else(variant: str, episode: Any) -> None:
+    """The same choices give the same games; rewards add up over what is skipped, and every row offers a choice."""
+    rules = make_rules(variant, target=30)
+    whole = Table(rules, 1, seed=9, episode=episode)
+    short = Table(rules, 1, seed=9, episode=episode, skip_forced=True)
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        booked = np.zeros(rules.num_players)
+        for _ in range(10_000):
+            if short.states[0] == whole.states[0]:
+                break
+            assert whole.masks[0].sum() == 1
+            whole.step([int(whole.masks[0].argmax())])
+            booked += whole.rewards[0]
+        assert short.states[0] == whole.states[0]
+        assert np.array_equal(short.round_history(), whole.round_history())
+        assert short.masks[0].sum() > 1
+        booked[:] = 0
+        action = int(rng.choice(np.flatnonzero(short.masks[0])))
+        short.step([action])
+        whole.step([action])
+        booked += whole.rewards[0]
+        while short.states[0] != whole.states[0]:
+            assert whole.masks[0].sum() == 1
+            whole.step([int(whole.masks[0].argmax())])
+            booked += whole.rewards[0]
+        assert np.allclose(booked, short.rewards[0])
+        assert short.terminated[0] == whole.terminated[0]
+        if short.terminated[0]:
+            short.reset()
+            whole.reset()
+
+
+def test_an_episode_without_a_choice_is_offered_at_its_last_move() -> None:
+    rules = make_rules("classic_block", max_pip=1, hand_size=1, opening="seat_0")
+    table = Table(rules, 64, seed=1, skip_forced=True)
+    assert (table.states["status"] == PLAYING).all()
+    table.step([int(mask.argmax()) for mask in table.masks])
+    assert table.terminated.all()
+    assert (table.states["round"] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        ([0.0, 1.0], "actions of dtype float64 are not allowed; allowed: integers"),
+        ([True, False], "actions of dtype bool are not allowed"),
+        ([0], r"actions of shape \(1,\) are not allowed; allowed: \(2,\)"),
+        ([[0, 0]], r"actions of shape \(1, 2\)"),
+        ([-1, 0], "action=-1 in row 0 is outside the action space; allowed: 0 to 57"),
+        ([58, 0], "action=58 in row 0 is outside the action space"),
+    ],
+)
+def test_bad_actions_change_nothing(actions: Any, message: str) -> None:
+    table = Table(make_rules("draw"), 2, seed=1)
+    before = copy.deepcopy(table)
+    with pytest.raises(ValueError, match=message):
+        table.step(actions)
+    assert _is_same(table, before)
+
+
+def test_an_illegal_action_changes_no_row() -> None:
+    table = Table(make_rules("draw"), 3, seed=1)
+    before = copy.deepcopy(table)
+    actions = [int(mask.argmax()) for mask in table.masks]
+    actions[2] = table.rules.pass_action
+    with pytest.raises(ValueError, match="action=57 in row 2 is illegal; legal: "):
+        table.step(actions)
+    assert _is_same(table, before)
+    assert not table.is_legal(2, 57) and not table.is_legal(2, 10_000) and table.is_legal(0, actions[0])
+
+
+def test_a_finished_row_wants_a_reset() -> None:
+    table = Table(make_rules("draw"), 1, seed=1)
+    while not table.terminated[0]:
+        table.step([int(table.masks[0].argmax())])
+    assert table.states["status"][0] == ROUND_OVER
+    assert list(np.flatnonzero(table.masks[0])) == [table.rules.pass_action]
+    for seat in range(2):  # everybody can still look, the one with an empty hand too
+        assert list(np.flatnonzero(table.mask(0, seat))) == [table.rules.pass_action]
+        assert table.observe(0, seat).shape == table.observations[0].shape
+    with pytest.raises(ValueError, match="the episode is over"):
+        table.step([table.rules.pass_action])
+    table.reset()
+    table.step([int(table.masks[0].argmax())])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"num_games": 0}, "num_games=0"),
+        ({"num_games": 1.5}, "num_games=1.5"),
+        ({"episode": "day"}, "episode='day'"),
+        ({"reward": "cash"}, "reward='cash'"),
+        ({"seed": -1}, "seed=-1"),
+        ({"seed": 2**64}, "seed=18446744073709551616"),
+        ({"seed": "x"}, "seed='x'"),
+        ({"game_ids": [1, 2]}, "game_ids of shape"),
+        ({"rules": "draw"}, "rules='draw'"),
+    ],
+)
+def test_bad_arguments_are_named(arguments: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=named) as refusal:
+        Table(**{"rules": make_rules("draw"), **arguments})
+    assert "allowed: " in str(refusal.value)
+
+
+@pytest.mark.parametrize("clone", [copy.deepcopy, lambda table: pickle.loads(pickle.dumps(table))])
+def test_copies_keep_everything_and_share_nothing(clone: Any) -> None:
+    table = Table(make_rules("all_fives", target=60), 4, seed=2, episode="match", history=True)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        table.step(_random_actions(table, rng.integers(0, 100, 4)), autoreset=True)
+    twin = clone(table)
+    assert _is_same(table, twin)
+    for _ in range(100):
+        keys = rng.integers(0, 100, 4)
+        table.step(_random_actions(table, keys), autoreset=True)
+        assert not _is_same(table, twin)
+        twin.step(_random_actions(twin, keys), autoreset=True)
+        assert _is_same(table, twin)
+
+
+def test_rows_can_be_reset_alone() -> None:
+    table = Table(make_rules("draw"), 3, seed=1)
+    table.step([int(mask.argmax()) for mask in table.masks])
+    before = table.states.copy()
+    table.reset(rows=[1])
+    assert table.states[0] == before[0] and table.states[2] == before[2]
+    assert list(table.history_lengths) == [1, 0, 1]
+
+
+def test_redeals_keep_the_set_whole() -> None:
+    """Deals without a double are dealt anew: still every tile once, and the same for the same seed (D27)."""
+    rules = make_rules("draw", max_pip=6, hand_size=1)
+    table = Table(rules, 2000, seed=3)  # two tiles out of 28: most deals hold no double
+    again = Table(rules, 2000, seed=3)
+    assert np.array_equal(table.states, again.states)
+    for state in table.states:
+        tiles = [t for seat in range(2) for t in range(28) if int(state["hands"][seat]) >> t & 1]
+        assert sorted(tiles + [int(t) for t in state["pile"][: state["boneyard"]]]) == list(range(28))
+        assert state["is_lead_forced"] == 1 and state["round"] == 1

@@ -1,0 +1,184 @@
+"""A short run over the whole engine that also passes, and is measured for coverage, with NUMBA_DISABLE_JIT=1.
+
+Every rule set here is played against the reference engine; the rest of the engine is called once or twice.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference_play import compare_games
+
+from dominoes_env.engine import batch
+from dominoes_env.engine.actions import decode_action, encode_play
+from dominoes_env.engine.jit import IS_JIT_ENABLED
+from dominoes_env.engine.rules import KNOB_VALUES, Rules
+from dominoes_env.engine.state import PLAYING, STATE_DTYPE
+from dominoes_env.engine.tiles import HIGH, LOW, tile_id, tiles_in
+from dominoes_env.engine.variants import VARIANTS, make_rules
+from dominoes_env.engine.worlds import determinize
+from dominoes_env.table import Table
+
+pytestmark = pytest.mark.unjitted
+
+SMALL = {"max_pip": 3, "hand_size": 3, "target": 8}
+#: Blocks with equal leftovers are common.
+TIES = {"num_players": 3, "max_pip": 5, "hand_size": 7, "target": 60}
+RULES = {
+    **{name: make_rules(name, **(SMALL if 2 in VARIANTS[name].hand_sizes else {})) for name in VARIANTS},
+    "3 players": make_rules("block", num_players=3, **SMALL),
+    "kept lots": make_rules("block", opening="lots_keep", max_pip=3, hand_size=3, next_lead="as_first"),
+    "kept lots by pips, drawing": make_rules("draw", opening="lots_keep", lots_key="pips", max_pip=2, hand_size=2),
+    "long draws": make_rules("draw", num_players=3, max_pip=5, hand_size=2),
+    "draw one": make_rules("draw", draw_rule="one", **SMALL),
+    "early block, no double": make_rules("draw", early_block=True, no_double="heaviest", max_pip=3, hand_size=2),
+    "heaviest, rotating": make_rules("draw", opening="heaviest", next_lead="rotate", **SMALL),
+    "set double": make_rules("muggins", opening="set_double", no_double="heaviest", **SMALL),
+    "set double, redeal": make_rules("muggins", opening="set_double", **SMALL),
+    "seat 0, split": make_rules("classic_block", opening="seat_0", blocked_tie="split", **TIES),
+    "split at once": make_rules(
+        "classic_block", blocked_tie="split", award="all", target_check="at_once", **{**TIES, "target": 3}
+    ),
+    "next seat": make_rules("classic_block", tie_lead="next_seat", **TIES),
+    "as first": make_rules("classic_block", tie_lead="as_first", **TIES),
+    "same starter": make_rules("classic_block", tie_lead="same_starter", **TIES),
+    "rounding up": make_rules("all_fives", rounding="up", spinner="opening_double", **SMALL),
+    "each hand": make_rules("all_fives", rounding="each_hand", award="opponents_minus_own", **SMALL),
+    "one round": make_rules("classic_block", max_pip=3, hand_size=3, max_rounds=1),
+    "heaviest of few doubles": make_rules("draw", no_double="heaviest", max_pip=4, hand_size=1),
+    "single lowest": make_rules("partners", block_winner="single_lowest", max_pip=4, hand_size=2, max_rounds=3),
+    "teams of tied": make_rules("partners", no_double="heaviest", blocked_tie="split", max_pip=2, hand_size=1),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_games_against_the_reference(name: str) -> None:
+    num_games = 3 if RULES[name].max_pip > 5 else 10
+    for number, reward in enumerate(("margin", "points", "win")):
+        compare_games(RULES[name], num_games, rounds=num_games, seed=number, reward=reward, history=number == 0)
+        compare_games(RULES[name], 2, rounds=num_games, seed=number, reward=reward, episode="match", autoreset=True)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_worlds_fit(name: str) -> None:
+    """From every seat, with a past and without one, concealed again a world is what was seen."""
+    rules = RULES[name]
+    rng = np.random.default_rng(2)
+    table = Table(rules, 2, seed=1, history=True)
+    for _ in range(300 if name == "long draws" else 30):
+        for row in range(2):
+            player = int(rng.integers(rules.num_players))
+            seen = table.concealed(row, player)
+            for past in (table.round_history(row), None):
+                worlds = determinize(rules, seen, player, past, rng, num_worlds=2)
+                batch.conceal_rows(worlds, player)
+                assert (worlds == seen).all()
+        table.step([rng.choice(np.flatnonzero(mask)) for mask in table.masks], autoreset=True)
+
+
+def test_forced_moves_are_skipped() -> None:
+    rules = make_rules("classic_block", max_pip=1, hand_size=1)
+    table = Table(rules, 4, seed=1, skip_forced=True)
+    for _ in range(4):
+        table.step([mask.argmax() for mask in table.masks], autoreset=True)
+        assert table.terminated.all()
+        assert (table.states["status"] == PLAYING).all()
+
+
+def test_table_entry_points() -> None:
+    rules = make_rules("draw", max_pip=3, hand_size=3)
+    table = Table(rules, 2, seed=5)
+    assert table.is_legal(0, int(table.masks[0].argmax()))
+    assert not table.is_legal(0, -1) and not table.is_legal(0, rules.pass_action)
+    assert (table.observe(1, int(table.players[1])) == table.observations[1]).all()
+    assert (table.mask(1, int(table.players[1])) == table.masks[1]).all()
+    with pytest.raises(ValueError, match="illegal"):
+        table.step([rules.pass_action] * 2)
+    assert [batch.perft(table.states, rules.row, depth) for depth in (0, 1)] == [1, table.masks[0].sum()]
+    assert batch.perft(table.states, rules.row, 40) == 0
+    blocked = Table(make_rules("classic_block", num_players=4, max_pip=3, hand_size=2), 1, seed=2)
+    assert batch.perft(blocked.states, blocked.rules.row, 6) > 0
+
+
+@pytest.mark.skipif(IS_JIT_ENABLED, reason="machine code has the bound built in")
+def test_too_many_ways_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dominoes_env.engine.worlds._MAX_COUNTS", 1)
+    monkeypatch.setattr("dominoes_env.engine.places.MAX_PLACES", 5)
+    table = Table(make_rules("draw", num_players=3, max_pip=9), 1, seed=1)
+    rng = np.random.default_rng(0)
+    refused = set()
+    for _ in range(200):
+        for player in range(3):
+            try:
+                determinize(table.rules, table.concealed(0, player), player, table.round_history(), rng)
+            except ValueError as refusal:
+                refused.add(str(refusal)[:8])
+        table.step([rng.choice(np.flatnonzero(table.masks[0]))], autoreset=True)
+    assert refused == {"history:"}
+
+
+def test_tiles() -> None:
+    """S1: 28 and 55 distinct tiles, 168 and 495 pips, each number on seven tiles of double-six."""
+    for max_pip, num_tiles, pips in ((6, 28, 168), (9, 55, 495)):
+        pairs = {(int(LOW[tile]), int(HIGH[tile])) for tile in range(num_tiles)}
+        assert len(pairs) == num_tiles == Rules(max_pip=max_pip).num_tiles
+        assert sum(map(sum, pairs)) == pips == Rules(max_pip=max_pip).total_pips
+        assert {tile_id(b, a) for a, b in pairs} == set(range(num_tiles))
+        assert tiles_in((1 << num_tiles) - 1) == list(range(num_tiles))
+    assert all(sum(n in (LOW[t], HIGH[t]) for t in range(28)) == 7 for n in range(7))
+
+
+def test_refusals_of_determinize() -> None:
+    rules = make_rules("draw")
+    rng = np.random.default_rng(0)
+    table = Table(rules, seed=1)
+    seen = table.concealed(0, 0)
+    table.step([table.masks[0].argmax()])
+    for player, past, message in (
+        (0, [5], "does not lead"),
+        (2, [], "player=2 is not allowed"),
+        (0, [rules.pass_action] * 3, "does not lead"),
+        (0, [rules.draw_action] * 30, "does not lead"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            determinize(rules, seen, player, past, rng)
+    laid = table.concealed(0, 0)
+    history = table.round_history()
+    moved = laid.copy()
+    moved["ends"][0][:2] = [0, 1]
+    fewer = laid.copy()
+    fewer["hand_counts"][0][1] -= 2
+    shown = laid.copy()
+    shown["lacking"][0][1] = 0b1111111
+    for state, past in ((moved, history), (fewer, history), (shown, None)):
+        with pytest.raises(ValueError, match="does not lead"):
+            determinize(rules, state, 0, past, rng)
+    while not table.terminated[0]:
+        table.step([table.masks[0].argmax()])
+    with pytest.raises(ValueError, match="round is over"):
+        determinize(rules, table.concealed(0, 0), 0, table.round_history(), rng)
+
+
+def test_actions_are_named_and_numbered() -> None:
+    rules = make_rules("all_fives")
+    for action in range(rules.num_actions - 2):
+        tile, end = decode_action(rules, action)
+        assert encode_play(rules, tile, end) == action == end * 28 + tile
+    assert [decode_action(rules, action) for action in (112, 113)] == ["draw", "pass"]
+    for call, message in (
+        (lambda: encode_play(rules, 28, 0), "tile=28"),
+        (lambda: encode_play(rules, 0, 4), "end=4"),
+        (lambda: decode_action(rules, 114), "action=114"),
+        (lambda: decode_action(rules, -1), "action=-1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_a_record_has_no_padding() -> None:
+    assert sum(STATE_DTYPE[name].itemsize for name in STATE_DTYPE.names or ()) == STATE_DTYPE.itemsize
+
+
+def test_rules_speak_up() -> None:
+    assert set(KNOB_VALUES) <= set(Rules().to_dict())
+    assert Rules().replace(max_pip=9).total_pips == 495
