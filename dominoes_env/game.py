@@ -16,6 +16,7 @@ from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.scoring import exposed_count
 from dominoes_env.engine.state import PLAYING, ROUND_OVER
 from dominoes_env.engine.tiles import tiles_in
+from dominoes_env.engine.variants import choose_rules
 from dominoes_env.notation import STATUS_WORDS, format_position, parse_position, seats_in
 from dominoes_env.records import Record, make_record, replay
 from dominoes_env.render.text import view_text
