@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from dominoes_env.registration import register_presets
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
     from dominoes_env.observation import observation_layout as observation_layout
     from dominoes_env.observation import read_piece as read_piece
     from dominoes_env.table import Table as Table
+
+register_presets()
 
 
 def __getattr__(name: str) -> Any:
