@@ -165,7 +165,7 @@ class Layout:
         return {arm: self.arms[arm][place + 1 :], 2: self.arms[2], 3: self.arms[3]}
 
     def tip(self, arm: int) -> tuple[int, bool] | None:
-        """Number and doubleness of the tile at the end of ``arm``; None if nothing but the spinner, or nothing, is there."""
+        """Number and doubleness of the tile at the end of ``arm``; None where nothing, or only the spinner, lies."""
         beyond = self.arms_beyond_spinner()
         if self.lead is None or (arm in beyond and not beyond[arm]) or (arm > 1 and not beyond):
             return None
@@ -238,7 +238,7 @@ class Layout:
 
 
 class ReferenceGame:
-    """One match, round after round; :meth:`step` plays, :meth:`next_deal` goes on after a round that was not the last."""
+    """One match, round after round: :meth:`step` plays, :meth:`next_deal` goes on after a round."""
 
     def __init__(self, rules: Rules, deal: Deal, *, num_round: int = 1, scores: list[int] | None = None) -> None:
         self.rules = rules

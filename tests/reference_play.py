@@ -1,4 +1,4 @@
-"""Plays random games on a ``Table`` and, step by step, on the reference engine, and compares all that there is to see."""
+"""Plays random games on a ``Table`` and on the reference engine, and compares all there is to see after each step."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Comparison:
         history: bool = False,
         is_rearranged: bool = False,
     ) -> None:
-        """``is_rearranged``: every other round starts as if in mid-match, with scores near the target and a free lead."""
+        """``is_rearranged``: every other round starts as if in mid-match, scores near the target, the lead free."""
         self.rules, self.episode, self.reward, self.history = rules, episode, reward, history
         self.is_rearranged = is_rearranged
         self.random = np.random.default_rng([seed, 1])

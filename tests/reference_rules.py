@@ -14,7 +14,7 @@ PLAIN_VALUES = {
     "num_players": (2, 3, 4),
     "teams": (False, True),
     "max_pip": tuple(range(1, 10)),
-    "hand_size": (1, 2, 3, 4, 6, 9, 12),
+    "hand_size": (1, 2, 4, 8, 12),
     "boneyard_reserve": (0, 1, 2),
     "early_block": (False, True),
     "target": (1, 7, 30, 1000),
@@ -64,7 +64,7 @@ def small_target(rules: Rules) -> int:
 
 
 def fitted(base: Rules, knob: str, value: object) -> Rules | None:
-    """``base`` with ``knob`` at ``value``, changed no more than the value asks for; None if it is refused all the same."""
+    """``base`` with ``knob`` at ``value``, changed no more than the value asks for; None if all is refused."""
     for companions in FITTINGS:
         try:
             return base.replace(**{**companions, knob: value})

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import random
+from typing import Any
+
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from reference import ROUND_OVER, Deal, Layout, ReferenceGame, can_win_lots, faults_of_deal, make_set
 from reference_play import compare_games
 from reference_rules import (
@@ -21,6 +27,7 @@ from reference_rules import (
 
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import make_rules
+from dominoes_env.table import Table
 
 # ------------------------------------------------------------------------------ the engine against the reference
 
@@ -89,6 +96,88 @@ def test_any_combination_of_knobs(knobs: dict[str, object], seed: int, choice: i
     reward = REWARDS[choice % 3]
     compare_games(rules, 2, rounds=2, seed=seed, reward=reward, is_rearranged=choice % 2 == 0, history=choice < 6)
     compare_games(rules, 2, rounds=5, seed=seed, reward=reward, episode="match", autoreset=choice < 6)
+
+
+@pytest.mark.parametrize(
+    ("variant", "knobs"),
+    [
+        ("classic_block", {"num_players": 2, "award": "all"}),
+        ("classic_block", {"num_players": 3, "award": "all"}),
+        ("classic_block", {"num_players": 4}),
+        ("partners", {"award": "all"}),
+        ("partners", {"award": "all", "block_winner": "single_lowest"}),
+        ("all_fives", {"num_players": 2, "award": "all", "rounding": "each_hand"}),
+        ("threes", {"num_players": 3, "rounding": "up"}),
+        ("block_121", {"num_players": 3}),
+    ],
+)
+@pytest.mark.parametrize("target_check", ["at_once", "after_round"])
+def test_shared_pots_near_the_target(variant: str, knobs: dict[str, object], target_check: str) -> None:
+    """Small sets, where the lowest hands are often equal, in rounds that open a few points short of the target."""
+    small = {"max_pip": 4, "hand_size": 3, "blocked_tie": "split", "target": 12, "target_check": target_check}
+    rules = make_rules(variant, **{**small, **knobs})
+    compare_games(rules, 50, rounds=250, seed=seed_of(variant, knobs, target_check), reward="win", is_rearranged=True)
+
+
+@pytest.mark.parametrize("episode", ["round", "match"])
+@pytest.mark.parametrize(
+    ("variant", "knobs"),
+    [
+        ("block", {"hand_size": 2, "num_players": 3}),
+        ("draw", {"hand_size": 1}),
+        ("draw", {"hand_size": 4, "max_pip": 4, "num_players": 3}),
+        ("all_fives", {"hand_size": 3, "num_players": 4}),
+        ("muggins", {"hand_size": 2, "max_pip": 5}),
+        ("partners", {"hand_size": 3}),
+    ],
+)
+def test_skipping_forced_moves(variant: str, knobs: dict[str, object], episode: str) -> None:
+    """A table that skips forced moves shows the decisions of one that does not, and gives what lies between at once."""
+    rules = make_rules(variant, **{"target": 30, "max_rounds": 6, **knobs})
+    chooser = random.Random(seed_of(variant, knobs, episode))
+    for seed in range(60):
+        options: dict[str, Any] = {"seed": seed, "episode": episode, "reward": REWARDS[seed % 3]}
+        slow, fast = Table(rules, **options), Table(rules, skip_forced=True, **options)
+        rewards, points, is_over = play_forced(slow, is_last_one_left=True)
+        while not is_over:
+            assert slow.states.tobytes() == fast.states.tobytes()
+            assert slow.masks.tolist() == fast.masks.tolist()
+            assert slow.observations.tolist() == fast.observations.tolist()
+            assert slow.round_history().tolist() == fast.round_history().tolist()
+            action = chooser.choice(np.flatnonzero(fast.masks[0]).tolist())
+            fast.step([action])
+            slow.step([action])
+            rewards, points = rewards + slow.rewards[0], points + slow.points[0]
+            is_over = bool(slow.terminated[0] or slow.truncated[0])
+            if not is_over:
+                more_rewards, more_points, is_over = play_forced(slow)
+                rewards, points = rewards + more_rewards, points + more_points
+            assert fast.rewards[0] == pytest.approx(rewards)
+            assert fast.points[0].tolist() == points.tolist()
+            rewards, points = np.zeros_like(rewards), np.zeros_like(points)
+        for flags in ("terminated", "truncated", "final_winners"):
+            assert getattr(slow, flags).tolist() == getattr(fast, flags).tolist()
+        assert slow.states.tobytes() == fast.states.tobytes()
+
+
+def play_forced(table: Table, *, is_last_one_left: bool = False) -> tuple[NDArray[Any], NDArray[Any], bool]:
+    """Plays on while there is a single action; what that gave, and whether the episode is over.
+
+    ``is_last_one_left``: the move that would end the episode is not made.
+    """
+    rewards, points = np.zeros_like(table.rewards[0]), np.zeros_like(table.points[0])
+    while table.masks[0].sum() == 1:
+        action = np.flatnonzero(table.masks[0])
+        if is_last_one_left:
+            ahead = copy.deepcopy(table)
+            ahead.step(action)
+            if ahead.terminated[0] or ahead.truncated[0]:
+                break
+        table.step(action)
+        rewards, points = rewards + table.rewards[0], points + table.points[0]
+        if table.terminated[0] or table.truncated[0]:
+            return rewards, points, True
+    return rewards, points, False
 
 
 # --------------------------------------------------------------------------------- the reference against the sheet

@@ -1,0 +1,120 @@
+"""Agents by name: ``NAME[:VALUE][:KEY=V,...]``, one bare value being the main parameter.
+
+``greedy`` is the greedy player, ``learned:runs/first:mode=sample`` a trained one that samples. The path of an existing
+run directory or policy file alone means ``learned:`` of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents.base import Agent, as_agent
+from agents.doubles import DoublesAgent
+from agents.greedy import GreedyAgent
+from agents.learned import LearnedAgent
+from agents.uniform import UniformAgent
+
+__all__ = ["CATALOG", "Entry", "Parameter", "make_agent"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument of an agent on a command line."""
+
+    name: str
+    kind: Callable[[str], Any]
+    """Reads the value from text; ValueError if it is none."""
+    default: Any
+    """None: it must be given."""
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An agent of the catalog; the first of its parameters is the main one."""
+
+    name: str
+    make: Callable[..., Agent]
+    meaning: str
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def usage(self) -> str:
+        """The name with its arguments, as one would type it."""
+        if not self.parameters:
+            return self.name
+        main, *rest = self.parameters
+        value = main.name.upper() if main.default is None else f"{main.name}={main.default}"
+        return ":".join([self.name, value, *([",".join(f"{p.name}={p.default}" for p in rest)] if rest else [])])
+
+
+_ENTRIES = (
+    Entry("random", UniformAgent, "every legal action equally often"),
+    Entry("greedy", GreedyAgent, "the heaviest tile; where open ends score, the highest-scoring play first"),
+    Entry("doubles", DoublesAgent, "doubles first, then the heaviest tile; where open ends score, most points first"),
+    Entry(
+        "learned",
+        LearnedAgent,
+        "a trained policy; the path of a run directory or policy file alone means the same",
+        (
+            Parameter("path", str, None, "run directory or policy file"),
+            Parameter("mode", str, "best", "best: the most probable action; sample: each by its probability"),
+        ),
+    ),
+)
+
+#: The agents by name.
+CATALOG: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+
+
+def make_agent(agent: Any) -> Agent:
+    """The agent called ``agent``; an object that acts (see :func:`agents.base.as_agent`) is passed through.
+
+    Raises:
+        ValueError: for an unknown name or argument, or a value that is not allowed; the message lists what there is.
+        FileNotFoundError: for a policy that does not exist.
+    """
+    if not isinstance(agent, (str, Path)):
+        return as_agent(agent)
+    text = str(agent)
+    name, *rest = text.split(":")
+    if name not in CATALOG:
+        if Path(name).exists():
+            name, rest = "learned", [name, *rest]
+        else:
+            known = f"the agents are: {', '.join(CATALOG)}, or an existing run directory or policy file"
+            raise ValueError(f"agent={text!r} is unknown; {known}")
+    entry = CATALOG[name]
+    made = entry.make(**_arguments(entry, rest, text))
+    made.name = text
+    return made
+
+
+def _arguments(entry: Entry, parts: list[str], text: str) -> dict[str, Any]:
+    by_name = {parameter.name: parameter for parameter in entry.parameters}
+    allowed = f"allowed: {entry.usage}"
+    given: dict[str, str] = {}
+    for position, part in enumerate(parts):
+        is_bare = position == 0 and entry.parameters and part.partition("=")[0] not in by_name
+        for item in [f"{entry.parameters[0].name}={part}"] if is_bare else part.split(","):
+            key, _, value = item.partition("=")
+            if key not in by_name or not value:
+                raise ValueError(f"agent={text!r} has no argument {item!r}; {allowed}")
+            if key in given:
+                raise ValueError(f"agent={text!r} gives {key} twice; {allowed}")
+            given[key] = value
+    arguments: dict[str, Any] = {}
+    for name, parameter in by_name.items():
+        if name not in given:
+            if parameter.default is None:
+                raise ValueError(f"agent={text!r} lacks {name} ({parameter.meaning}); {allowed}")
+            continue
+        try:
+            arguments[name] = parameter.kind(given[name])
+        except ValueError:
+            kind = parameter.kind.__name__
+            raise ValueError(f"agent={text!r}: {name}={given[name]!r} is no {kind}; {allowed}") from None
+    return arguments

@@ -1,0 +1,236 @@
+"""Mirrored deals: every deal is played once in each seating of the agents, so that luck of the deal cancels.
+
+Deal ``d`` of a seed is the game ``(seed, d)`` of :class:`dominoes_env.table.Table` in every seating: the same hands,
+boneyard and opening. What is played depends on the seed and the deal alone, never on how games are batched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import Agent, Turns, as_agent
+from agents.keys import decision_keys
+from dominoes_env.engine.information import conceal
+from dominoes_env.engine.jit import jit
+from dominoes_env.engine.rules import Rules
+from dominoes_env.table import Table
+
+__all__ = ["IllegalChoice", "MatchResult", "play_match", "seatings", "turns_of"]
+
+
+class IllegalChoice(ValueError):
+    """An agent chose an action that is not legal."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatchResult:
+    """What each agent got in each deal and seating; a deal's seatings are one mirrored group."""
+
+    rules: Rules
+    seed: int
+    seatings: NDArray[np.int64]
+    """Shape (seatings, num_players): the agent in each seat."""
+    points: NDArray[np.float64]
+    """Shape (agents, deals, seatings): points booked in the round less the mean of the opponents' (the other team's),
+    the mean over an agent's seats."""
+    wins: NDArray[np.float64]
+    """Shape (agents, deals, seatings): the share in the round's win, 1 alone, 1/k of k tied sides, the mean over an
+    agent's seats. Fair shares add up to 1: 1/2 for two sides, 1/4 for four players each for himself."""
+    num_decisions: int
+    """Decisions with a choice that agents were asked for, all together."""
+
+    @property
+    def num_deals(self) -> int:
+        """Mirrored groups."""
+        return self.points.shape[1]
+
+    def points_a_deal(self, agent: int = 0) -> NDArray[np.float64]:
+        """The points of one agent, averaged over the seatings of each deal, shape (deals,)."""
+        mean: NDArray[np.float64] = self.points[agent].mean(axis=1)
+        return mean
+
+    def win_rate_a_deal(self, agent: int = 0) -> NDArray[np.float64]:
+        """The win share of one agent, averaged over the seatings of each deal, shape (deals,)."""
+        mean: NDArray[np.float64] = self.wins[agent].mean(axis=1)
+        return mean
+
+
+def seatings(rules: Rules, num_agents: int) -> NDArray[np.int64]:
+    """Who sits where so that seats are balanced, shape (seatings, num_players), values are numbers of agents.
+
+    Two agents: with two players or two teams each side once; with 3 or 4 players the first agent once in each seat,
+    the second in all others. As many agents as players: every rotation.
+
+    Raises:
+        ValueError: for any other number of agents.
+    """
+    n = rules.num_players
+    seats = np.arange(n)
+    if num_agents == n:
+        return (seats[None, :] - seats[:, None]) % n
+    if num_agents == 2 and rules.teams:
+        return np.array([[0, 1, 0, 1], [1, 0, 1, 0]])
+    if num_agents == 2:
+        return (seats[None, :] != seats[:, None]).astype(np.int64)
+    allowed = "2" if n == 2 else f"2 or {n}"
+    raise ValueError(f"num_agents={num_agents} is not allowed; allowed: {allowed} with num_players={n}")
+
+
+@jit
+def _conceal_for_mover(states):  # type: ignore[no-untyped-def]
+    for row in range(len(states)):
+        conceal(states[row], states[row]["turn"])
+
+
+def turns_of(table: Table, rows: NDArray[np.int64], keys: NDArray[np.uint64]) -> Turns:
+    """The decisions that ``rows`` of a table wait for, as their movers may know them; fresh arrays."""
+    states = table.states[rows]
+    _conceal_for_mover(states)
+    return Turns(
+        table.rules,
+        table.players[rows],
+        states,
+        table.history_actions[rows],
+        table.history_lengths[rows],
+        table.observations[rows],
+        table.masks[rows],
+        keys,
+    )
+
+
+def play_match(
+    agents: Sequence[Agent | Any],
+    rules: Rules,
+    deals: int,
+    *,
+    seed: int = 0,
+    first_deal: int = 0,
+    batch: int = 2048,
+    progress: Callable[[int], object] | None = None,
+) -> MatchResult:
+    """Play ``deals`` rounds (round 1 of a fresh match at 0-0), each in every seating of ``agents``.
+
+    Args:
+        agents: two, or one a player; see :func:`seatings`.
+        rules: the rules; each agent is asked whether it can play by them.
+        deals: how many deals, from deal ``first_deal`` on.
+        seed: seeds the deals and the agents' decisions.
+        first_deal: a match in parts gives what the whole gives.
+        batch: games played side by side; no result depends on it.
+        progress: called with the number of deals that have just been finished.
+
+    Raises:
+        ValueError: for a wrong number of agents or deals, or an agent that cannot play by the rules.
+        IllegalChoice: when an agent chooses an illegal action; names agent, deal, seating and what is legal.
+    """
+    players = [as_agent(agent) for agent in agents]
+    for name, value, least in (("deals", deals, 1), ("batch", batch, 1), ("first_deal", first_deal, 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise ValueError(f"{name}={value!r} is not allowed; allowed: an integer of at least {least}")
+    order = seatings(rules, len(players))
+    for player in players:
+        player.check_rules(rules)
+    a_time = max(1, batch // len(order))
+    parts = []
+    for start in range(first_deal, first_deal + deals, a_time):
+        numbers = np.arange(start, min(start + a_time, first_deal + deals))
+        parts.append(_play_deals(players, rules, numbers, order, seed))
+        if progress is not None:
+            progress(len(numbers))
+    points = np.concatenate([part[0] for part in parts])
+    shares = np.concatenate([part[1] for part in parts])
+    return MatchResult(
+        rules,
+        seed,
+        order,
+        _by_agent(points, order, len(players)),
+        _by_agent(shares, order, len(players)),
+        sum(part[2] for part in parts),
+    )
+
+
+def _play_deals(
+    agents: list[Agent], rules: Rules, deals: NDArray[np.int64], order: NDArray[np.int64], seed: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+    """Margin and win share of every seat, shape (deals, seatings, num_players), and the number of decisions."""
+    count = len(deals) * len(order)
+    table = Table(
+        rules,
+        count,
+        seed=seed,
+        game_ids=np.repeat(deals, len(order)),
+        skip_forced=True,
+        history=any(agent.needs_history for agent in agents),
+    )
+    seating = np.tile(np.arange(len(order)), len(deals))
+    sits = order[seating]  # (count, num_players): the agent in each seat
+    games = decision_keys(seed, table.game_ids, seating)
+    points = np.zeros((count, rules.num_players), np.int64)
+    winners = np.zeros(count, np.int64)
+    playing = np.arange(count)
+    num_decisions = 0
+    while len(playing):
+        actions = table.masks.argmax(axis=1)  # of finished games, dealt anew, any will do
+        mover = sits[playing, table.players[playing]]
+        keys = decision_keys(games[playing], table.history_lengths[playing])
+        for number, agent in enumerate(agents):
+            chosen = mover == number
+            if chosen.any():
+                rows = playing[chosen]
+                turns = turns_of(table, rows, keys[chosen])
+                actions[rows] = _checked(agent.act_batch(turns), turns, agent, table.game_ids[rows], seating[rows])
+                num_decisions += len(rows)
+        table.step(actions, autoreset=True)
+        points[playing] += table.points[playing]
+        ended = table.terminated[playing]
+        winners[playing[ended]] = table.final_winners[playing[ended]]
+        playing = playing[~ended]
+    shape = (len(deals), len(order), rules.num_players)
+    return _margins(points, rules).reshape(shape), _win_shares(winners, rules).reshape(shape), num_decisions
+
+
+def _checked(
+    answer: Any, turns: Turns, agent: Agent, deals: NDArray[np.uint64], seating: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    actions = np.asarray(answer)
+    if actions.dtype.kind not in "iu" or actions.shape != (len(turns),):
+        raise IllegalChoice(
+            f"agent {agent.name!r} answered {len(turns)} turns with {actions.dtype} of shape {actions.shape}; "
+            f"allowed: one integer a turn"
+        )
+    inside = (actions >= 0) & (actions < turns.rules.num_actions)
+    legal = inside & (turns.masks[np.arange(len(turns)), np.where(inside, actions, 0)] == 1)
+    if not legal.all():
+        row = int(np.flatnonzero(~legal)[0])
+        allowed = ", ".join(map(str, np.flatnonzero(turns.masks[row])))
+        raise IllegalChoice(
+            f"agent {agent.name!r} chose action={int(actions[row])} in deal {int(deals[row])}, seating "
+            f"{int(seating[row])}, seat {int(turns.players[row])}; legal: {allowed}"
+        )
+    return actions.astype(np.int64)
+
+
+def _margins(points: NDArray[np.int64], rules: Rules) -> NDArray[np.float64]:
+    """Own points less the mean of the opponents', of each seat; shape (games, num_players) as given."""
+    if rules.teams:
+        return (points - np.roll(points, 1, axis=1)).astype(np.float64)
+    n = rules.num_players
+    return points - (points.sum(axis=1, keepdims=True) - points) / (n - 1)
+
+
+def _win_shares(winners: NDArray[np.int64], rules: Rules) -> NDArray[np.float64]:
+    """The share of each seat's side in the win, from bits of the winning seats; shape (games, num_players)."""
+    won = (winners[:, None] >> np.arange(rules.num_players) & 1).astype(np.float64)
+    sides = won.sum(axis=1, keepdims=True) / (2 if rules.teams else 1)
+    return won / np.maximum(sides, 1)
+
+
+def _by_agent(values: NDArray[np.float64], order: NDArray[np.int64], num_agents: int) -> NDArray[np.float64]:
+    """Means over each agent's seats, shape (agents, deals, seatings), of (deals, seatings, seats)."""
+    sits = order[None] == np.arange(num_agents)[:, None, None]  # (agents, seatings, seats)
+    return np.einsum("dsp,asp->ads", values, sits / sits.sum(axis=2, keepdims=True))

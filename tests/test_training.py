@@ -1,0 +1,366 @@
+"""Intervals, per-seat advantages, self-play that every seat learns from, runs that are stopped, resumed or damaged."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+from gymnasium.spaces import Box, Discrete
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import VecEnv
+
+from agents import make_agent
+from agents.learned import action_logits
+from agents.policy_file import load_policy
+from dominoes_env.engine.variants import make_rules
+from training.checkpoint import load_checkpoint, save_checkpoint
+from training.config import TrainConfig
+from training.demo import results_table, yardsticks
+from training.evaluate import evaluate, write_json
+from training.intervals import mean_interval, student_quantile
+from training.rollout import SeatRolloutBuffer, seat_advantages
+from training.run_directory import create_run, open_run
+from training.self_play import Trainer, measure_reward_scale, train
+
+# Intervals
+
+
+@pytest.mark.parametrize(
+    ("degrees", "quantile"),
+    [(1, 12.7062), (2, 4.3027), (3, 3.1824), (5, 2.5706), (10, 2.2281), (30, 2.0423), (100, 1.9840), (10_000, 1.9602)],
+)
+def test_quantiles_of_student_are_those_of_the_tables(degrees, quantile):
+    assert student_quantile(0.975, degrees) == pytest.approx(quantile, rel=4e-3 if degrees < 15 else 1e-4)
+
+
+@pytest.mark.parametrize("size", [5, 40])
+def test_intervals_cover_the_mean_as_often_as_they_say(size):
+    samples = np.random.default_rng(1).normal(3, 2, (4000, size))
+    covered = [interval.low <= 3 <= interval.high for interval in map(mean_interval, samples)]
+    assert 0.938 < np.mean(covered) < 0.962
+
+
+def test_an_interval_of_one_group_has_no_bounds():
+    interval = mean_interval(np.array([2.0]))
+    assert (interval.mean, interval.low, interval.high) == (2.0, -math.inf, math.inf)
+    with pytest.raises(ValueError, match="groups is empty"):
+        mean_interval(np.array([]))
+
+
+# Advantages
+
+
+def chain_advantages(values, acted, rewards, dones, last_value, last_player, gamma, gae_lambda):
+    """One row, seat by seat, forwards and by the definition: sums of discounted one-step errors."""
+    steps, seats = rewards.shape
+    advantages, known = np.zeros(steps), np.zeros(steps, bool)
+    for seat in range(seats):
+        mine = [step for step in range(steps) if acted[step] == seat]
+        errors, links = {}, {}
+        for step in mine:
+            gained, end = 0.0, step
+            while True:
+                gained += rewards[end, seat]
+                if dones[end]:
+                    errors[step], links[step] = gained - values[step], None
+                    break
+                end += 1
+                if end == steps:
+                    if seat == last_player:
+                        errors[step], links[step] = gained + gamma * last_value - values[step], None
+                    break
+                if acted[end] == seat:
+                    errors[step], links[step] = gained + gamma * values[end] - values[step], end
+                    break
+        for step in mine:
+            if step in errors:
+                known[step] = True
+                at, weight = step, 1.0
+                while at is not None and at in errors:
+                    advantages[step] += weight * errors[at]
+                    at, weight = links[at], weight * gamma * gae_lambda
+    return advantages, known
+
+
+@pytest.mark.parametrize("seats", [1, 2, 3, 4])
+@pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.95), (0.9, 1.0), (0.97, 0.0)])
+def test_advantages_follow_each_seats_own_decisions(seats, gamma, gae_lambda):
+    generator = np.random.default_rng(seats)
+    steps, rows = 23, 40
+    values = generator.normal(size=(steps, rows)).astype(np.float32)
+    acted = generator.integers(0, seats, (steps, rows)).astype(np.int8)
+    rewards = generator.normal(size=(steps, rows, seats)).astype(np.float32)
+    dones = generator.random((steps, rows)) < 0.15
+    last_values = generator.normal(size=rows).astype(np.float32)
+    last_players = generator.integers(0, seats, rows).astype(np.int8)
+    advantages, known = seat_advantages(values, acted, rewards, dones, last_values, last_players, gamma, gae_lambda)
+    for row in range(rows):
+        expected, is_known = chain_advantages(
+            values[:, row], acted[:, row], rewards[:, row], dones[:, row],
+            float(last_values[row]), int(last_players[row]), gamma, gae_lambda,
+        )  # fmt: skip
+        assert (known[:, row] == is_known).all()
+        np.testing.assert_allclose(advantages[:, row], expected, atol=2e-5)
+    assert (~known).sum() <= rows * (seats - 1)
+
+
+class SeatGame(VecEnv):
+    """Nothing but a seat: the action that equals one's seat number wins a point from each of the others.
+
+    The seats move in turn, and an episode ends after ``2 * seats`` moves; rewards come at once to all seats. An agent
+    that learns from another seat's reward learns to lose.
+    """
+
+    def __init__(self, seats: int, rows: int) -> None:
+        self.num_players = seats
+        self.players = np.zeros(rows, np.int8)
+        self.acted = self.players.copy()
+        self.seat_rewards = np.zeros((rows, seats), np.float32)
+        self.dones = np.zeros(rows, np.bool_)
+        self.moves = np.zeros(rows, np.int64)
+        self.render_mode = None
+        super().__init__(rows, Box(0, 1, (seats,), np.int8), Discrete(seats))
+
+    def observe(self):
+        return np.eye(self.num_players, dtype=np.int8)[self.players]
+
+    def reset(self):
+        self.players[:] = 0
+        self.moves[:] = 0
+        return self.observe()
+
+    def step_async(self, actions):
+        self.actions = actions
+
+    def step_wait(self):
+        self.acted = self.players.copy()
+        right = self.actions == self.acted
+        seats, rows = self.num_players, np.arange(self.num_envs)
+        self.seat_rewards = np.where(right, -1.0, 1.0)[:, None].repeat(seats, 1).astype(np.float32) / (seats - 1)
+        self.seat_rewards[rows, self.acted] = np.where(right, 1.0, -1.0)
+        self.moves += 1
+        self.dones = self.moves == 2 * seats
+        self.moves[self.dones] = 0
+        self.players = np.where(self.dones, 0, (self.players + 1) % seats).astype(np.int8)
+        return self.observe(), self.seat_rewards[rows, self.acted], self.dones, [{}] * self.num_envs
+
+    def env_method(self, name, *args, **kwargs):
+        return [np.ones((self.num_envs, self.num_players), np.int8)]
+
+    def get_attr(self, name, indices=None):
+        if name == "action_masks":
+            return [None]
+        return [getattr(self, name)]
+
+    def close(self):
+        pass
+
+    def set_attr(self, *args):
+        raise NotImplementedError
+
+    def env_is_wrapped(self, *args, **kwargs):
+        return [False]
+
+
+@pytest.mark.parametrize("seats", [2, 4])
+def test_every_seat_learns_what_only_its_seat_tells(seats):
+    torch.set_num_threads(1)
+    env = SeatGame(seats, 16)
+    model = MaskablePPO(
+        "MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=4, learning_rate=3e-3, gamma=1.0, seed=1, device="cpu",
+        rollout_buffer_class=SeatRolloutBuffer, rollout_buffer_kwargs={"env": env}, policy_kwargs={"net_arch": [16]},
+    )  # fmt: skip
+    model.learn(16 * 16 * 30)
+    seen = torch.eye(seats)
+    probabilities = model.policy.get_distribution(seen).distribution.probs.detach().numpy()
+    assert np.diag(probabilities).min() > 0.9
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"minutes": 0}, {"minutes": math.inf}, {"steps": -1}, {"rows": 0}, {"rows": 2.0}, {"learning_rate": 2},
+        {"gamma": 0}, {"gae_lambda": 1.1}, {"entropy": -1}, {"hidden": ()}, {"hidden": (0,)},
+        {"reward": "fun"}, {"seed": 2**31}, {"batch": 10**6}, {"threads": True},
+    ],
+)  # fmt: skip
+def test_wrong_settings_are_refused_by_name(wrong):
+    (name, value), *_ = wrong.items()
+    with pytest.raises(ValueError, match=f"{name}=.*is not allowed; allowed: ") as refusal:
+        TrainConfig(**wrong)
+    assert repr(value) in str(refusal.value)
+
+
+def test_settings_survive_json():
+    config = TrainConfig(hidden=(8, 4), minutes=2)
+    assert TrainConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+    with pytest.raises(ValueError, match="unknown setting 'colour'"):
+        TrainConfig.from_dict({"colour": 1})
+
+
+# Runs
+
+TINY = {"rows": 16, "rollout": 8, "batch": 64, "epochs": 2, "hidden": (16,), "threads": 1}
+
+
+def tiny_run(path: Path, variant: str = "draw", **settings):
+    return create_run(path, variant, make_rules(variant), TrainConfig(**{**TINY, "steps": 6 * 128, **settings}))
+
+
+@pytest.mark.parametrize("variant", ["draw", "all_fives", "partners", "block"])
+def test_a_stopped_and_resumed_run_ends_with_the_same_weights(variant, tmp_path):
+    whole = tiny_run(tmp_path / "whole", variant)
+    assert train(whole) == 0
+
+    parts = tiny_run(tmp_path / "parts", variant)
+
+    def interrupt(progress):
+        if progress.decisions >= 3 * 128:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    assert train(parts, report=interrupt) == signal.SIGTERM
+    assert load_checkpoint(tmp_path / "parts" / "checkpoint.pt")["decisions"] == 3 * 128
+    assert train(open_run(tmp_path / "parts")) == 0
+    first, second = load_policy(tmp_path / "whole"), load_policy(tmp_path / "parts")
+    assert first.about["decisions"] == second.about["decisions"] == 6 * 128
+    for one, other in zip(first.weights + first.biases, second.weights + second.biases, strict=True):
+        assert (one == other).all()
+    names = sorted(path.name for path in (tmp_path / "parts").iterdir())
+    assert names == ["checkpoint.pt", "config.json", "policy.json", "policy.npz", "tensorboard"]
+    assert any((tmp_path / "parts" / "tensorboard").iterdir())
+
+
+def test_the_exported_policy_is_the_trained_one(tmp_path):
+    run = tiny_run(tmp_path / "run", "all_fives")
+    trainer = Trainer(run)
+    trainer.update()
+    trainer.save()
+    observations = trainer.env.table.observations.copy()
+    with torch.no_grad():
+        policy = trainer.model.policy
+        theirs = policy.action_net(
+            policy.mlp_extractor.forward_actor(policy.extract_features(torch.from_numpy(observations)))
+        ).numpy()
+    np.testing.assert_allclose(action_logits(load_policy(run.path), observations), theirs, atol=1e-5)
+
+
+def test_an_existing_run_is_not_overwritten(tmp_path):
+    tiny_run(tmp_path / "run")
+    with pytest.raises(FileExistsError, match="--resume"):
+        tiny_run(tmp_path / "run")
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(FileExistsError, match="file"):
+        tiny_run(tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "mine"
+    (tmp_path / "empty").mkdir()
+    tiny_run(tmp_path / "empty")
+
+
+def test_a_resumed_run_keeps_its_game_and_settings(tmp_path):
+    run = tiny_run(tmp_path / "run")
+    assert open_run(run.path, rules=run.rules, changes={"rows": 16, "hidden": (16,)}) == run
+    assert open_run(run.path, changes={"steps": 10_000}).config.steps == 10_000
+    assert open_run(run.path).config.steps == 10_000
+    with pytest.raises(ValueError, match=r"rows=32 is not allowed with --resume; allowed: 16"):
+        open_run(run.path, changes={"rows": 32})
+    with pytest.raises(ValueError, match="other rules: target=100, not 50"):
+        open_run(run.path, rules=make_rules("draw", target=50))
+    with pytest.raises(FileNotFoundError, match="holds no run"):
+        open_run(tmp_path / "nowhere")
+
+
+def test_a_damaged_run_is_refused_and_the_file_named(tmp_path):
+    run = tiny_run(tmp_path / "run", steps=128)
+    train(run)
+    checkpoint, config = run.path / "checkpoint.pt", run.path / "config.json"
+    whole = checkpoint.read_bytes()
+    middle = len(whole) // 2
+    for damaged in (
+        whole[:-100],
+        b"",
+        whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
+        b"PK" + whole,
+    ):
+        checkpoint.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"checkpoint\.pt"):
+            train(run)
+    save_checkpoint(checkpoint, {"policy": {}})
+    with pytest.raises(ValueError, match=r"checkpoint\.pt does not fit"):
+        train(run)
+    text = config.read_text()
+    for damaged, match in (
+        (text[:40], "cannot be used"),
+        (text.replace('"rules_version": 1', '"rules_version": 77'), "rules_version 77, this version has"),
+        (text.replace('"rows": 16', '"rows": 0'), "rows=0"),
+        ("{}", "format"),
+    ):
+        config.write_text(damaged)
+        with pytest.raises(ValueError, match=match) as refusal:
+            open_run(run.path)
+        assert "config.json" in str(refusal.value)
+    with pytest.raises(FileNotFoundError, match="nothing to resume"):
+        load_checkpoint(tmp_path / "none.pt")
+
+
+def test_rewards_are_brought_to_size_one():
+    scale = measure_reward_scale(make_rules("draw"))
+    assert 15 < scale < 30
+    assert measure_reward_scale(make_rules("draw"), "win") == 1
+    assert measure_reward_scale(make_rules("bergen")) < 8
+
+
+def test_self_play_learns(tmp_path):
+    """A minute's worth of what `dominoes train` does, cut short: far above random all the same."""
+    settings = {"rows": 128, "rollout": 32, "batch": 1024, "hidden": (64,), "learning_rate": 3e-3, "steps": 160_000}
+    run = create_run(tmp_path / "run", "draw", make_rules("draw"), TrainConfig(**settings, threads=1))
+    train(run)
+    results = yardsticks(run.path, run.rules, variant="draw", deals=1000, seed=1)
+    assert results[0].agents[1] == "random"
+    assert results[0].win_rate.low > 0.5
+    assert results[0].points.low > 0
+    table = results_table(run.path, results)
+    assert "It beats `random` with the whole interval of its win rate above 50 %." in table
+    assert "163,840 decisions" in table
+
+
+# Evaluation
+
+
+def test_an_evaluation_is_repeatable_and_says_what_it_did(tmp_path):
+    rules = make_rules("classic_block", opening="seat_0")
+    result = evaluate(["greedy", make_agent("random")], rules, 400, seed=2, variant="classic_block")
+    assert result == evaluate(["greedy", "random"], rules, 400, seed=2, variant="classic_block", batch=10)
+    assert result.win_rate.low < result.win_rate.mean < result.win_rate.high
+    assert not result.warnings
+    write_json(result.to_dict(), tmp_path / "result.json")
+    content = json.loads((tmp_path / "result.json").read_text())
+    assert content["win_rate"] == result.win_rate.to_dict()
+    assert set(content["points"]) == {"mean", "low", "high"}
+    assert content["agents"] == ["greedy", "random"]
+    assert (content["variant"], content["deals"], content["seed"]) == ("classic_block", 400, 2)
+    assert content["rules"]["opening"] == "seat_0"
+    assert "greedy v random" in str(result) and "400 deals" in str(result)
+
+
+def test_few_deals_are_warned_of(tmp_path):
+    result = evaluate(["greedy", "random"], make_rules("draw"), 1)
+    assert "only 1 deals" in result.warnings[0]
+    write_json(result.to_dict(), tmp_path / "one.json")
+    assert json.loads((tmp_path / "one.json").read_text())["win_rate"]["low"] is None
+
+
+def test_the_fair_share_is_that_of_a_side():
+    assert evaluate(["random"] * 2, make_rules("partners"), 20).fair_share == 0.5
+    assert evaluate(["random"] * 2, make_rules("draw", num_players=4), 20).fair_share == 0.25

@@ -1,0 +1,55 @@
+"""A checkpoint: one file with all that a run needs to go on as if it had never stopped.
+
+A line of text with a SHA-256, then what ``torch.save`` wrote. It is read with ``weights_only``: tensors, numbers,
+strings and containers of them, never code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from agents.atomic import write_atomically
+
+__all__ = ["CHECKPOINT_NAME", "load_checkpoint", "save_checkpoint"]
+
+CHECKPOINT_NAME = "checkpoint.pt"
+_MAGIC = b"dominoes_env checkpoint 1 "
+
+
+def save_checkpoint(path: Path, content: dict[str, Any]) -> None:
+    """Write ``content`` (tensors, numbers, strings, lists and dicts of them) atomically."""
+    payload = io.BytesIO()
+    torch.save(content, payload)
+    digest = hashlib.sha256(payload.getvalue()).hexdigest().encode()
+    write_atomically(path, _MAGIC + digest + b"\n" + payload.getvalue())
+
+
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """The content of a checkpoint.
+
+    Raises:
+        FileNotFoundError: if there is none.
+        ValueError: if it is cut off, edited, or no checkpoint of this version; the message names the file.
+    """
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path} does not exist: there is nothing to resume") from None
+    head, _, payload = raw.partition(b"\n")
+    if not head.startswith(_MAGIC):
+        raise ValueError(f"{path} is no checkpoint that this version reads")
+    if hashlib.sha256(payload).hexdigest().encode() != head[len(_MAGIC) :]:
+        raise ValueError(f"{path} is cut off or was edited: its checksum does not match")
+    try:
+        content = torch.load(io.BytesIO(payload), map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} holds no run")
+    return content

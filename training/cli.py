@@ -1,0 +1,259 @@
+"""The command line ``dominoes``: parses, calls, prints. Errors of the user's input are one line and exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from training.command_rules import add_rule_flags, are_rules_given, rules_of
+from training.config import TrainConfig
+
+__all__ = ["main"]
+
+_EPILOG = """
+a first evening:
+  dominoes variants                                       the games
+  dominoes train --variant draw --minutes 5 --out runs/first
+  dominoes evaluate runs/first greedy --variant draw --deals 2000
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0, 2 for wrong input, 128 + N after signal N."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if arguments.command is None:
+        parser.print_help()
+        return 0
+    try:
+        return int(arguments.run(arguments) or 0)
+    except BrokenPipeError:  # the reader (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        if os.environ.get("DOMINOES_TRACEBACK"):
+            raise
+        print(f"dominoes {arguments.command}: {_message(error)}", file=sys.stderr)
+        return 2
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error}; training needs the extra `train`: pip install 'dominoes_env[train]'"
+    return str(error)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dominoes",
+        description="Dominoes: train players by self-play, and measure them over mirrored deals.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _add_train(commands)
+    _add_evaluate(commands)
+    _add_demo(commands)
+    _add_variants(commands)
+    _add(commands, "agents", _agents, "list the agents and their arguments")
+    _add(commands, "version", _version, "print the version")
+    return parser
+
+
+def _add(commands: Any, name: str, run: Any, meaning: str) -> argparse.ArgumentParser:
+    sentence = meaning[0].upper() + meaning[1:] + "."
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=meaning, description=sentence)
+    parser.set_defaults(run=run)
+    return parser
+
+
+# train
+
+
+def _hidden(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(","))
+
+
+def _add_train(commands: Any) -> None:
+    parser = _add(commands, "train", _train, "train a player by self-play")
+    add_rule_flags(parser)
+    parser.add_argument("--out", required=True, metavar="DIR", help="run directory: settings, logs, checkpoint, policy")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    group = parser.add_argument_group("settings")
+    for field in dataclasses.fields(TrainConfig):
+        default = field.default
+        kind: Any = _hidden if isinstance(default, tuple) else type(default)
+        shown = ",".join(map(str, default)) if isinstance(default, tuple) else default
+        group.add_argument(
+            "--" + field.name.replace("_", "-"),
+            type=kind,
+            metavar=field.name.upper().split("_")[-1],
+            help=f"{field.metadata['help']} (default: {shown})",
+        )
+
+
+def _train(arguments: argparse.Namespace) -> int:
+    from training.run_directory import create_run, open_run
+
+    names = [field.name for field in dataclasses.fields(TrainConfig)]
+    given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    if arguments.resume:
+        rules = rules_of(arguments)[1] if are_rules_given(arguments) else None
+        run = open_run(arguments.out, rules=rules, changes=given)
+    else:
+        variant, rules = rules_of(arguments)
+        config = TrainConfig(**given)
+        _import_learner()
+        run = create_run(arguments.out, variant, rules, config)
+    return _train_run(run)
+
+
+def _import_learner() -> None:
+    """torch and SB3, before anything is written: a machine without them gets no empty run directory."""
+    import training.self_play  # noqa: F401
+
+
+def _train_run(run: Any) -> int:
+    from training.progress import ProgressBar
+    from training.self_play import train
+
+    with ProgressBar(run) as bar:
+        stopped_by = train(run, report=bar.show)
+    if not bar.is_begun and not stopped_by:
+        print("nothing is left of the budget; a larger --minutes or --steps trains on")
+    if stopped_by:
+        print(f"stopped; go on with: dominoes train --out {run.path} --resume")
+        return 128 + stopped_by
+    print(f"the policy is {run.path / 'policy.json'}; measure it:\n  dominoes evaluate {run.path} greedy{_flags(run)}")
+    return 0
+
+
+def _flags(run: Any) -> str:
+    """The flags that give the rules of a run."""
+    from dominoes_env.engine.variants import describe_rules, get_variant
+
+    variant, knobs = describe_rules(run.rules)
+    flags = f" --variant {variant}"
+    if knobs["num_players"] != get_variant(variant).num_players:
+        flags += f" --num-players {knobs['num_players']}"
+    return flags + "".join(f" --rule {knob}={value}" for knob, value in knobs.items() if knob != "num_players")
+
+
+# evaluate
+
+
+def _add_evaluate(commands: Any) -> None:
+    parser = _add(commands, "evaluate", _evaluate, "play mirrored deals and print how the first agent does")
+    parser.add_argument("agents", nargs="+", metavar="AGENT", help="names (see: dominoes agents) or run directories")
+    add_rule_flags(parser)
+    parser.add_argument("--deals", type=int, default=1000, metavar="N", help="deals, each played once a seating (1000)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of deals and decisions (0)")
+    parser.add_argument("--json", metavar="FILE", help="write the result to a file too")
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
+    from training.evaluate import evaluate, write_json
+
+    variant, rules = rules_of(arguments)
+    if len(arguments.agents) == 1:
+        raise ValueError(f"agents={arguments.agents[0]!r} is not allowed; allowed: two agents, or one a player")
+    if arguments.json and not Path(arguments.json).parent.is_dir():  # found out before hours of play, not after
+        raise FileNotFoundError(f"--json {arguments.json}: the directory {Path(arguments.json).parent} does not exist")
+    result = evaluate(arguments.agents, rules, arguments.deals, seed=arguments.seed, variant=variant)
+    for warning in result.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    print(result)
+    if arguments.json:
+        write_json(result.to_dict(), arguments.json)
+
+
+# demo
+
+
+def _add_demo(commands: Any) -> None:
+    parser = _add(commands, "demo", _demo, "train on the draw game for some minutes and print how the player does")
+    parser.add_argument("--out", default="runs/demo", metavar="DIR", help="run directory (runs/demo), resumed if there")
+    parser.add_argument("--minutes", type=float, default=5.0, metavar="M", help="minutes of training (5)")
+    parser.add_argument("--deals", type=int, default=5000, metavar="N", help="mirrored deals an opponent (5000)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of training and evaluation (1)")
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    from dominoes_env.engine.variants import make_rules
+    from training.demo import results_table, yardsticks
+    from training.run_directory import CONFIG_NAME, create_run, open_run
+
+    rules = make_rules("draw")
+    settings = {"minutes": arguments.minutes, "seed": arguments.seed}
+    config = TrainConfig(**settings)
+    _import_learner()
+    out = Path(arguments.out)
+    if (out / CONFIG_NAME).exists():
+        print(f"{out} is there: going on with it (remove it to start anew)")
+        run = open_run(out, rules=rules, changes=settings)
+    else:
+        run = create_run(out, "draw", rules, config)
+    code = _train_run(run)
+    if code == 0:
+        results = yardsticks(out, rules, variant="draw", deals=arguments.deals, seed=arguments.seed)
+        print(results_table(out, results))
+    return code
+
+
+# lists
+
+
+def _add_variants(commands: Any) -> None:
+    parser = _add(commands, "variants", _variants, "list the games, or print one game's rule sheet")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a variant")
+    add_rule_flags(parser, with_variant=False)
+
+
+def _variants(arguments: argparse.Namespace) -> None:
+    import textwrap
+
+    from dominoes_env.engine.rules import Rules
+    from dominoes_env.engine.variants import VARIANTS, get_variant
+
+    if arguments.name is None:
+        for name, variant in VARIANTS.items():
+            print(f"{name:17} {'/'.join(map(str, variant.hand_sizes)):7} players   {variant.title}")
+        print("\nA game's sheet and its rules by name: dominoes variants NAME")
+        return
+    variant = get_variant(arguments.name)
+    arguments.variant = arguments.name
+    _, rules = rules_of(arguments)
+    print(f"{variant.name}: {variant.title}\n\n{textwrap.fill(variant.sheet, 88)}\n")
+    print(f"The rules for {rules.num_players} players (* differs from the default); --rule KNOB=VALUE changes one:")
+    defaults = Rules().to_dict()
+    for knob, value in rules.to_dict().items():
+        print(f"  {'*' if value != defaults[knob] else ' '} {knob}={value}")
+
+
+def _agents(arguments: argparse.Namespace) -> None:
+    from agents.catalog import CATALOG
+
+    del arguments
+    for entry in CATALOG.values():
+        print(f"{entry.usage:28} {entry.meaning}")
+        for parameter in entry.parameters:
+            print(f"{'':28}   {parameter.name}: {parameter.meaning}")
+    print("\nThe path of a run directory or of a policy file is a trained player too.")
+
+
+def _version(arguments: argparse.Namespace) -> None:
+    del arguments
+    print(f"dominoes_env {metadata.version('dominoes_env')}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""``TrainConfig``: every setting of a training run, a line a field; the text beside a field is the flag's help."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["CHANGEABLE", "TrainConfig", "setting"]
+
+
+def setting(default: Any, meaning: str) -> Any:
+    """A dataclass field with a help text."""
+    return dataclasses.field(default=default, metadata={"help": meaning})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """Settings of a run beside its rules.
+
+    Raises:
+        ValueError: for a value outside what is allowed, naming setting, value and what is allowed.
+    """
+
+    minutes: float = setting(5.0, "minutes of training in all, resumed parts included")
+    steps: int = setting(0, "stop after so many decisions in all instead; 0: by minutes")
+    seed: int = setting(1, "seeds deals, weights and sampling")
+    rows: int = setting(512, "games played side by side")
+    rollout: int = setting(64, "decisions a row between two updates")
+    batch: int = setting(2048, "decisions a minibatch")
+    epochs: int = setting(4, "passes over the decisions of an update")
+    hidden: tuple[int, ...] = setting((128, 128), "units of the hidden layers, of policy and value network each")
+    learning_rate: float = setting(1e-3, "step size of Adam at the start; it falls linearly to a tenth at the end")
+    gamma: float = setting(1.0, "discount from a seat's decision to its next")
+    gae_lambda: float = setting(0.95, "advantages: 0 trusts the value network, 1 the outcome")
+    clip: float = setting(0.2, "bound of PPO on the change of a probability")
+    entropy: float = setting(0.01, "weight of the entropy bonus")
+    value_weight: float = setting(0.5, "weight of the value loss")
+    reward: str = setting("margin", "what is learnt: margin, points or win")
+    checkpoint_minutes: float = setting(1.0, "minutes between two checkpoints")
+    threads: int = setting(0, "threads of torch; 0: one a core or one, whichever is measured to be faster")
+
+    def __post_init__(self) -> None:
+        wholes = {"steps": 0, "seed": 0, "rows": 1, "rollout": 2, "batch": 2, "epochs": 1, "threads": 0}
+        for name, least in wholes.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ValueError(f"{name}={value!r} is not allowed; allowed: an integer of at least {least}")
+        if self.seed >= 2**31:
+            raise ValueError(f"seed={self.seed!r} is not allowed; allowed: an integer below 2**31")
+        above = {"minutes": math.inf, "learning_rate": 1, "gamma": 1, "clip": 1, "checkpoint_minutes": math.inf}
+        for name, most in above.items():
+            value = getattr(self, name)
+            if not _is_number(value) or not 0 < value <= most:
+                bound = "" if most == math.inf else f", at most {most}"
+                raise ValueError(f"{name}={value!r} is not allowed; allowed: a number above 0{bound}")
+        for name, most in {"gae_lambda": 1, "entropy": math.inf, "value_weight": math.inf}.items():
+            value = getattr(self, name)
+            if not _is_number(value) or not 0 <= value <= most:
+                bound = "" if most == math.inf else f", at most {most}"
+                raise ValueError(f"{name}={value!r} is not allowed; allowed: a number of at least 0{bound}")
+        if not self.hidden or any(isinstance(u, bool) or not isinstance(u, int) or u < 1 for u in self.hidden):
+            raise ValueError(f"hidden={self.hidden!r} is not allowed; allowed: integers of at least 1, such as 128,128")
+        if self.reward not in ("margin", "points", "win"):
+            raise ValueError(f"reward={self.reward!r} is not allowed; allowed: margin, points, win")
+        if self.batch > self.rows * self.rollout:
+            most = self.rows * self.rollout
+            raise ValueError(f"batch={self.batch!r} is not allowed; allowed: at most rows * rollout = {most}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every setting and its value, as JSON has it."""
+        return {**dataclasses.asdict(self), "hidden": list(self.hidden)}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> TrainConfig:
+        """The inverse of :meth:`to_dict`; settings left out take their default."""
+        names = [field.name for field in dataclasses.fields(cls)]
+        for name in values:
+            if name not in names:
+                raise ValueError(f"unknown setting {name!r}; the settings are: {', '.join(names)}")
+        values = dict(values)
+        if "hidden" in values:
+            values["hidden"] = tuple(values["hidden"])
+        return cls(**values)
+
+
+#: Settings that may differ when a run is resumed: they bound or report it, and do not change what is learnt so far.
+CHANGEABLE = ("minutes", "steps", "checkpoint_minutes", "threads")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

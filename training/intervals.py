@@ -1,0 +1,72 @@
+"""Means with intervals from independent groups. Pure mathematics: knows no game."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Interval", "mean_interval", "student_quantile"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and the ends of its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        """The figure after ±."""
+        return (self.high - self.low) / 2
+
+    def to_dict(self) -> dict[str, float]:
+        """``mean``, ``low`` and ``high``."""
+        return {"mean": self.mean, "low": self.low, "high": self.high}
+
+
+def student_quantile(probability: float, degrees: int) -> float:
+    """The quantile of Student's t with ``degrees`` of freedom, at least 1.
+
+    Exact for 1 and 2 degrees; above, the expansion around the normal quantile (Abramowitz and Stegun 26.7.5), good to
+    0.3 % from 3 degrees and to five digits from 15.
+    """
+    if degrees == 1:
+        return math.tan(math.pi * (probability - 0.5))
+    if degrees == 2:
+        return (2 * probability - 1) / math.sqrt(2 * probability * (1 - probability))
+    z = NormalDist().inv_cdf(probability)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / degrees ** (power + 1) for power, term in enumerate(terms))
+
+
+def mean_interval(groups: NDArray[Any], confidence: float = 0.95) -> Interval:
+    """The mean of independent groups and its interval by Student's t.
+
+    Args:
+        groups: shape (n,), one value a group (a deal over all its seatings); one group has an unbounded interval.
+        confidence: how often the interval covers the true mean.
+
+    Raises:
+        ValueError: if there is no group.
+    """
+    values = np.asarray(groups, np.float64).ravel()
+    if not len(values):
+        raise ValueError("groups is empty; allowed: at least one value")
+    mean = float(values.mean())
+    if len(values) == 1:
+        return Interval(mean, -math.inf, math.inf)
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    reach = student_quantile(0.5 + confidence / 2, len(values) - 1) * error
+    return Interval(mean, mean - reach, mean + reach)

@@ -1,0 +1,122 @@
+"""A run directory: ``config.json`` says what is trained and how; checkpoint, policy and logs lie beside it."""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from agents.atomic import write_atomically
+from agents.policy_file import differing_rules
+from dominoes_env.engine.rules import RULES_VERSION, Rules
+from dominoes_env.observation import OBSERVATION_VERSION
+from training.config import CHANGEABLE, TrainConfig
+
+__all__ = ["CONFIG_NAME", "Run", "create_run", "open_run"]
+
+CONFIG_NAME = "config.json"
+FORMAT = "dominoes_env run"
+FORMAT_VERSION = 1
+_PACKAGES = ("dominoes_env", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training run: where it lies, its game, its settings."""
+
+    path: Path
+    variant: str
+    rules: Rules
+    config: TrainConfig
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``config.json`` holds."""
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "variant": self.variant,
+            "rules": self.rules.to_dict(),
+            "config": self.config.to_dict(),
+            "rules_version": RULES_VERSION,
+            "observation_version": OBSERVATION_VERSION,
+            "versions": {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}},
+        }
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def create_run(path: str | Path, variant: str, rules: Rules, config: TrainConfig) -> Run:
+    """Make a run directory and write its ``config.json``.
+
+    Raises:
+        FileExistsError: if ``path`` is a file, or a directory with anything in it.
+    """
+    path = Path(path)
+    if path.is_file() or (path.is_dir() and any(path.iterdir())):
+        raise FileExistsError(f"{path} exists and is not empty: --resume goes on with it, another --out starts anew")
+    path.mkdir(parents=True, exist_ok=True)
+    run = Run(path, variant, rules, config)
+    _write(run)
+    return run
+
+
+def _write(run: Run) -> None:
+    write_atomically(run.path / CONFIG_NAME, (json.dumps(run.to_dict(), indent=2) + "\n").encode())
+
+
+def open_run(path: str | Path, *, rules: Rules | None = None, changes: dict[str, Any] | None = None) -> Run:
+    """The run in a directory, to be resumed.
+
+    Args:
+        path: the run directory.
+        rules: if given, they must be the run's own.
+        changes: settings asked for; those that bound or report a run are changed, the others must be the run's own.
+
+    Raises:
+        FileNotFoundError: if there is no run.
+        ValueError: if ``config.json`` is cut off or edited, was made by another version of rules or observation, or
+            differs from what is asked for; the message names both values.
+    """
+    file = Path(path) / CONFIG_NAME
+    if not file.is_file():
+        raise FileNotFoundError(f"{path} holds no run: {file} does not exist")
+    try:
+        content = json.loads(file.read_bytes())
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise ValueError(f"its format is not {FORMAT!r}")
+        if content.get("format_version") != FORMAT_VERSION:
+            found = content.get("format_version")
+            raise ValueError(f"its format_version is {found!r}, this version reads {FORMAT_VERSION}")
+        for name, current in (("rules_version", RULES_VERSION), ("observation_version", OBSERVATION_VERSION)):
+            if content.get(name) != current:
+                raise ValueError(f"it was made for {name} {content.get(name)!r}, this version has {name} {current}")
+        rules_of_run, config = Rules.from_dict(content["rules"]), TrainConfig.from_dict(content["config"])
+        run = Run(Path(path), str(content["variant"]), rules_of_run, config)
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{file} cannot be used: {error}") from None
+    if rules is not None and rules != run.rules:
+        raise ValueError(f"{path} is a run of other rules: {differing_rules(run.rules, rules)}")
+    return _changed(run, changes or {})
+
+
+def _changed(run: Run, changes: dict[str, Any]) -> Run:
+    settings = run.config.to_dict()
+    asked = TrainConfig.from_dict({**settings, **changes}).to_dict()
+    for name in settings:
+        if asked[name] != settings[name] and name not in CHANGEABLE:
+            raise ValueError(
+                f"{name}={asked[name]!r} is not allowed with --resume; allowed: {settings[name]!r}, as {run.path} "
+                f"began (what may change: {', '.join(CHANGEABLE)})"
+            )
+    changed = Run(run.path, run.variant, run.rules, TrainConfig.from_dict(asked))
+    if asked != settings:
+        _write(changed)
+    return changed
