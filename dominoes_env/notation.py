@@ -55,7 +55,6 @@ from dominoes_env.words import (
 )
 
 __all__ = [
-    "FORCING_OPENINGS",
     "STATUS_WORDS",
     "format_action",
     "format_position",
@@ -69,10 +68,6 @@ __all__ = [
     "seats_in",
 ]
 
-#: The word of each value of ``status``.
-STATUS_WORDS = ("playing", "round_over", "match_over", "truncated")
-#: Openings that name the lead.
-FORCING_OPENINGS = ("lots_keep", "highest_double", "heaviest", "set_double")
 _FIELDS = [
     "hands",
     "boneyard",
@@ -97,11 +92,6 @@ _FLAGS = ("forced", "out")
 _ENDING = ("out", "won", "match_won", "next")
 _LAYOUT_FIELDS = ("laid", "ends", "tip_doubles", "begun", "spinner")
 _MAX_POINTS = 1_000_000_000
-
-
-def seats_in(bits: int) -> tuple[int, ...]:
-    """The seats in a set of seats given as bits, ascending."""
-    return tuple(seat for seat in range(4) if int(bits) >> seat & 1)
 
 
 def format_position(rules: Rules, state: NDArray[Any], history: Sequence[int] = (), *, with_rules: bool = True) -> str:
@@ -129,8 +119,8 @@ def format_position(rules: Rules, state: NDArray[Any], history: Sequence[int] = 
     held = sum(map(int, record["hands"][:num_players])) + sum(1 << tile for tile in pile if tile != NONE)
     if int(record["laid"]) + held != (1 << rules.num_tiles) - 1:
         raise ValueError("state: it does not hold every tile once; what one player may know is no position")
-    hands = " / ".join(_tile_list(tiles_in(hand)) for hand in record["hands"][:num_players])
-    fields = [f"hands {hands}", f"boneyard {_tile_list(pile[::-1])}"]
+    hands = " / ".join(tile_list(tiles_in(hand)) for hand in record["hands"][:num_players])
+    fields = [f"hands {hands}", f"boneyard {tile_list(pile[::-1])}"]
     if history:
         words = (format_action(rules, action, is_lead=place == 0) for place, action in enumerate(history))
         fields.append("layout " + " ".join(words))
@@ -158,10 +148,6 @@ def format_position(rules: Rules, state: NDArray[Any], history: Sequence[int] = 
         if record[bits]:
             fields.append(f"{name} " + ",".join(map(str, seats_in(record[bits]))))
     return " | ".join([rules_text(rules), *fields] if with_rules else fields)
-
-
-def _tile_list(tiles: Sequence[int]) -> str:
-    return ",".join(format_tile(tile) for tile in tiles) or "-"
 
 
 def _number_list(bits: int) -> str:
@@ -289,7 +275,7 @@ def _read_tiles(rules: Rules, state: NDArray[Any], fields: dict[str, str]) -> No
     if rest is not None:
         rest.extend(missing)
     elif missing:
-        raise ValueError(f"boneyard: {_tile_list(missing)} nowhere; 'rest' puts all that is not named in its place")
+        raise ValueError(f"boneyard: {tile_list(missing)} nowhere; 'rest' puts all that is not named in its place")
     pile = tiles.pop()
     state["boneyard"] = len(pile)
     state["pile"][0, : len(pile)] = pile[::-1]
@@ -383,25 +369,3 @@ def _read_ending(rules: Rules, state: NDArray[Any], fields: dict[str, str]) -> N
     state["is_out"] = "out" in fields
     for name, bits in (("won", "round_winners"), ("match_won", "match_winners"), ("next", "next_leads")):
         state[bits] = _read(fields, name, lambda value: _seat_bits(rules, value), 0)
-
-
-def _refuse_finished(rules: Rules, state: NDArray[Any]) -> None:
-    """A round that is being played can go on, in a match that is open."""
-    counts = state["hand_counts"][0, : rules.num_players]
-    if state["laid"][0] == 0 and counts[state["turn"][0]] == 0:
-        raise ValueError(f"hands: seat {state['turn'][0]} is to lead and holds no tile")
-    if rules.round_end == "out_or_blocked" and np.any(counts == 0):
-        raise ValueError(f"hands: seat {np.flatnonzero(counts == 0)[0]} holds no tile, so the round is over")
-    if round_is_blocked(state[0], rules.row[0]):
-        raise ValueError("hands: nobody can move, so the round is over")
-    before = state.copy()
-    if rules.target_check == "at_once" and rules.settlement == "winner_takes":
-        if np.any(before["scores"] >= rules.target):
-            raise ValueError(f"scores: {rules.target} points are reached, so the match is over")
-    else:
-        before["scores"] -= before["round_points"]
-    before["round"] -= 1
-    decide_match(before[0], rules.row[0])
-    if before["status"][0] != ROUND_OVER:
-        name = "round" if before["status"][0] == TRUNCATED else "scores"
-        raise ValueError(f"{name}: the match was over before round {state['round'][0]}")

@@ -6,7 +6,8 @@ Every interface of the package is a translation of a table; a single game is a t
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dominoes_env.engine import batch
 from dominoes_env.engine.rules import Rules
-from dominoes_env.engine.state import PLAYING, new_states
+from dominoes_env.engine.state import PLAYING, STATE_DTYPE, new_states
 from dominoes_env.observation import observation_layout, observation_size
 
 __all__ = ["Episode", "Reward", "Table"]
@@ -66,6 +67,9 @@ class Table:
             raise ValueError(f"num_games={num_games!r} is not allowed; allowed: an integer of at least 1")
         if episode not in batch.EPISODES:
             raise ValueError(f"episode={episode!r} is not allowed; allowed: {', '.join(batch.EPISODES)}")
+        for name, value in (("skip_forced", skip_forced), ("history", history)):
+            if not isinstance(value, (bool, np.bool_)):
+                raise ValueError(f"{name}={value!r} is not allowed; allowed: True or False")
         if reward not in batch.REWARDS:
             raise ValueError(f"reward={reward!r} is not allowed; allowed: {', '.join(batch.REWARDS)}")
         self.rules = rules
@@ -74,9 +78,7 @@ class Table:
         self.reward = reward
         self.skip_forced = bool(skip_forced)
         self.history = bool(history)
-        self.game_ids = np.array(range(self.num_games) if game_ids is None else game_ids, np.uint64)
-        if self.game_ids.shape != (self.num_games,):
-            raise ValueError(f"game_ids of shape {self.game_ids.shape} is not allowed; allowed: ({self.num_games},)")
+        self.game_ids = _game_ids(game_ids, self.num_games)
         self._options = np.zeros(1, batch.OPTIONS_DTYPE)
         self._options["episode"] = batch.EPISODES.index(episode)
         self._options["reward"] = batch.REWARDS.index(reward)
@@ -166,24 +168,24 @@ class Table:
 
     def round_history(self, row: int = 0) -> NDArray[np.int16]:
         """A copy of the actions of the current round of ``row``; the starter took the first."""
+        row = self._row(row)
         return self._history[row, : self._results["history_length"][row]].copy()
 
     # Play.
 
-    def reset(self, seed: int | None = None, *, rows: Iterable[int] | None = None) -> None:
+    def reset(self, seed: int | None = None, *, rows: ArrayLike | None = None) -> None:
         """Start a fresh episode in every row, or in ``rows``.
 
         Args:
             seed: seeds the rows anew; None goes on with each row's generator.
-            rows: indices of rows; None takes all.
+            rows: indices of rows, or a mask of shape (num_games,) such as ``terminated``; None takes all.
 
         Raises:
-            ValueError: for a seed that is no integer in [0, 2**64).
+            ValueError: for a seed that is no integer in [0, 2**64), or rows that the table does not have.
         """
-        chosen = self._all_rows if rows is None else np.array(list(rows), np.int64)
+        chosen = self._all_rows if rows is None else self._chosen_rows(rows)
         if seed is not None:
-            if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed <= _MAX_SEED:
-                raise ValueError(f"seed={seed!r} is not allowed; allowed: an integer from 0 to 2**64 - 1")
+            seed = _integer_below("seed", seed, _MAX_SEED + 1)
             batch.seed_rows(self._states, np.uint64(seed), self.game_ids, chosen)
         batch.reset_rows(self._states, self.rules.row, self._options, self._history, self._results, chosen)
         self.refresh()
@@ -233,7 +235,24 @@ class Table:
 
     def is_legal(self, row: int, action: int) -> bool:
         """Whether the seat on turn in ``row`` may take ``action``."""
-        return bool(batch.is_legal_row(self._states, self.rules.row, row, int(action)))
+        action = operator.index(action)
+        if not 0 <= action < self.rules.num_actions:
+            return False
+        return bool(batch.is_legal_row(self._states, self.rules.row, self._row(row), action))
+
+    def _chosen_rows(self, rows: ArrayLike) -> NDArray[np.int64]:
+        chosen = np.asarray(rows)
+        if chosen.dtype == np.bool_ and chosen.shape == (self.num_games,):
+            return np.flatnonzero(chosen)
+        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+            raise ValueError(f"rows={rows!r} is not allowed; allowed: indices, or a mask of shape ({self.num_games},)")
+        return np.array([self._row(row) for row in chosen.tolist()], np.int64)
+
+    def _row(self, row: int) -> int:
+        return _integer_below("row", row, self.num_games)
+
+    def _player(self, player: int) -> int:
+        return _integer_below("player", player, self.rules.num_players)
 
     def refresh(self) -> None:
         """Write masks and observations anew, for the seat on turn in every row."""
@@ -251,6 +270,7 @@ class Table:
 
     def observe(self, row: int, player: int) -> NDArray[np.int8]:
         """The observation of any seat, a fresh int8 array (size,)."""
+        row, player = self._row(row), self._player(player)
         words = np.zeros((1, self._observation_words.shape[1]), np.uint64)
         batch.observe_row(self._states, self.rules.row, self._options, self._history, self._results, row, player, words)
         seen: NDArray[np.int8] = words.view(np.int8)[0, : self._observations.shape[1]]
@@ -259,25 +279,44 @@ class Table:
     def mask(self, row: int, player: int) -> NDArray[np.int8]:
         """The mask of any seat, a fresh int8 array (num_actions,); exactly PASS where it is not on turn."""
         words = np.zeros((1, self._mask_words.shape[1]), np.uint64)
-        batch.mask_row(self._states, self.rules.row, row, player, words)
+        batch.mask_row(self._states, self.rules.row, self._row(row), self._player(player), words)
         mask: NDArray[np.int8] = words.view(np.int8)[0, : self.rules.num_actions]
         return mask
 
     def concealed(self, row: int, player: int) -> NDArray[Any]:
         """What ``player`` may know of the state of ``row``: a fresh array (1,), dtype ``STATE_DTYPE``."""
+        row = self._row(row)
         state = self._states[row : row + 1].copy()
-        batch.conceal_rows(state, player)
+        batch.conceal_rows(state, self._player(player))
         return state
 
     def set_state(self, row: int, state: NDArray[Any], history: Sequence[int] | NDArray[Any] = ()) -> None:
-        """Put a record (of shape () or (1,), copied) and the actions of its round into ``row``."""
-        most = self._history.shape[1]
-        if len(history) > most:
-            raise ValueError(f"history of {len(history)} actions is not allowed; allowed: at most {most}")
-        self._states[row] = np.asarray(state).reshape(-1)[0]
+        """Put a record (of shape () or (1,), copied) and the actions of its round into ``row``.
+
+        Forced moves are not skipped before the next step.
+
+        Raises:
+            ValueError: for a row that is not there, no record, or a history that cannot be one.
+        """
+        row = self._row(row)
+        record = np.asarray(state).reshape(-1)
+        if record.shape != (1,) or record.dtype != STATE_DTYPE:
+            raise ValueError(f"state of dtype {record.dtype} is not allowed; allowed: one record of STATE_DTYPE")
+        past = np.asarray(history)
+        is_listed = past.ndim == 1 and (not past.size or past.dtype.kind in "iu")
+        if not is_listed or (past.size and not 0 <= past.min() <= past.max() < self.rules.num_actions):
+            raise ValueError(f"history={history!r} is not allowed; allowed: action ids in order")
+        places = self._history.shape[1]
+        left = self.rules.num_tiles - int(record["laid"][0]).bit_count()
+        most = places - left * (places // self.rules.num_tiles)  # what may still come has to fit too
+        if len(past) > most:
+            raise ValueError(
+                f"history of {len(past)} actions is not allowed; allowed: at most {most} with {left} to lay"
+            )
+        self._states[row] = record[0]
         self._results[row] = np.zeros(1, batch.RESULT_DTYPE)[0]
-        self._history[row, : len(history)] = np.asarray(history, np.int16)
-        self._results["history_length"][row] = len(history)
+        self._history[row, : len(past)] = past
+        self._results["history_length"][row] = len(past)
         self._results["told"][row] = self._states["scores"][row]
         self.refresh()
 
@@ -304,3 +343,24 @@ class Table:
 
 def _words(num_bytes: int) -> int:
     return -(-num_bytes // 8)
+
+
+def _integer_below(name: str, value: Any, bound: int) -> int:
+    """``value`` as an int in [0, bound).
+
+    Raises:
+        ValueError: naming it and what is allowed.
+    """
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or not 0 <= value < bound:
+        shown = "2**64 - 1" if bound > _MAX_SEED else bound - 1
+        raise ValueError(f"{name}={value!r} is not allowed; allowed: an integer from 0 to {shown}")
+    return int(value)
+
+
+def _game_ids(game_ids: Sequence[int] | NDArray[Any] | None, num_games: int) -> NDArray[np.uint64]:
+    if game_ids is None:
+        return np.arange(num_games, dtype=np.uint64)
+    if np.shape(game_ids) != (num_games,):
+        raise ValueError(f"game_ids of shape {np.shape(game_ids)} is not allowed; allowed: ({num_games},)")
+    return np.array([_integer_below("game_ids", game_id, _MAX_SEED + 1) for game_id in game_ids], np.uint64)

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from dominoes_env.engine.actions import decode_action, encode_play
 from dominoes_env.engine.deal import open_round
-from dominoes_env.engine.moves import lay_tile
+from dominoes_env.engine.moves import lay_tile, open_tiles
 from dominoes_env.engine.rules import Rules, parse_knob
 from dominoes_env.engine.state import NONE, new_states
 from dominoes_env.engine.tiles import HIGH, LOW, MAX_PIP, tile_id
 from dominoes_env.engine.variants import describe_rules, make_rules
 
 __all__ = [
+    "STATUS_WORDS",
     "empty_round",
     "format_action",
     "format_tile",
@@ -30,9 +31,13 @@ __all__ = [
     "parse_tile",
     "replay_layout",
     "rules_text",
+    "seats_in",
+    "tile_list",
 ]
 
-_TILE = re.compile(r"(\d)-(\d)|\[(\d)-(\d)\]")
+#: The word of each value of ``status``.
+STATUS_WORDS = ("playing", "round_over", "match_over", "truncated")
+_TILE = re.compile(r"([0-9])-([0-9])|\[([0-9])-([0-9])\]")
 
 
 def format_tile(tile: int) -> str:
@@ -51,6 +56,16 @@ def parse_tile(text: str, max_pip: int = MAX_PIP) -> int:
     if not numbers or max(numbers) > max_pip:
         raise ValueError(f"tile {text!r} is not allowed; allowed: 0-0 to {max_pip}-{max_pip}")
     return tile_id(*numbers)
+
+
+def tile_list(tiles: Sequence[int]) -> str:
+    """Tile ids as words with commas between: ``6-4,1-0``; ``-`` if there are none."""
+    return ",".join(map(format_tile, tiles)) or "-"
+
+
+def seats_in(bits: int) -> tuple[int, ...]:
+    """The seats in a set of seats given as bits, ascending."""
+    return tuple(seat for seat in range(4) if int(bits) >> seat & 1)
 
 
 def format_action(rules: Rules, action: int, *, is_lead: bool = False) -> str:
@@ -81,7 +96,7 @@ def parse_action(rules: Rules, text: str) -> int:
     if text == "pass":
         return rules.pass_action
     tile, at, end = text.partition("@")
-    if at and not re.fullmatch(r"\d", end):
+    if at and not re.fullmatch(r"[0-9]", end):
         raise ValueError(f"action {text!r}: the end {end!r} is not allowed; allowed: 0 to {rules.num_ends - 1}")
     try:
         return encode_play(rules, parse_tile(tile, rules.max_pip), int(end or 0))
@@ -140,19 +155,54 @@ def _lay(rules: Rules, state: NDArray[Any], action: int) -> tuple[int, int]:
 
 
 def replay_layout(rules: Rules, state: NDArray[Any], history: Sequence[int]) -> int:
-    """Bring the public layout of an opened round to the end of ``history``; returns the turns that it took."""
-    num_turns = 0
-    for action in history:
+    """Bring the public layout of an opened round to the end of ``history``; returns the turns that it took.
+
+    Raises:
+        ValueError: for a play that does not fit, and for draws and passes that no hands allow.
+    """
+    num_turns = num_passes = num_drawn = 0  # passes since a tile was laid or drawn; draws of this turn
+    is_exhausted = False
+    for place, action in enumerate(history):
+        word = format_action(rules, action, is_lead=place == 0 and action < rules.num_tiles)
+        if action >= rules.draw_action and state["laid"][0] == 0:
+            raise ValueError(f"layout: {word} before the lead; the lead is a play")
+        if place and _is_shut(rules, state):
+            raise ValueError(f"layout: {word} after the end of the round: no tile that fits is left")
         if action < rules.draw_action:
             _lay(rules, state, action)
-        elif state["laid"][0] == 0:
-            raise ValueError(f"layout: {format_action(rules, action)} before the lead; the lead is a play")
-        elif action == rules.draw_action and rules.draw_rule == "none":
-            raise ValueError("layout: draw is not allowed; nobody draws with draw_rule='none'")
+            num_passes = num_drawn = 0
+        elif action == rules.draw_action:
+            _refuse_draw(rules, num_drawn, is_exhausted)
+            num_drawn += 1
+            num_passes = 0
+        else:
+            num_passes += 1
+            if num_passes >= rules.num_players:
+                raise ValueError(f"layout: {num_passes} passes in a row; nobody could move, so the round was over")
+            is_exhausted |= rules.draw_rule != "one" or num_drawn == 0
+            num_drawn = 0
         num_turns += action != rules.draw_action
     if len(history) > rules.max_history:
         raise ValueError(f"layout: {len(history)} actions are more than a round can have, {rules.max_history}")
     return num_turns
+
+
+def _refuse_draw(rules: Rules, num_drawn: int, is_exhausted: bool) -> None:
+    """Refuse a draw after ``num_drawn`` others in the turn, or once a pass has shown that none is allowed."""
+    if rules.draw_rule == "none":
+        raise ValueError("layout: draw is not allowed; nobody draws with draw_rule='none'")
+    if rules.draw_rule == "one" and num_drawn:
+        raise ValueError("layout: a second draw in a turn is not allowed with draw_rule='one'")
+    if is_exhausted:
+        raise ValueError("layout: draw is not allowed after a pass that shows the boneyard exhausted")
+
+
+def _is_shut(rules: Rules, state: NDArray[Any]) -> bool:
+    """Whether all see that the round is over: every tile that fits an open end is laid, and nobody draws on."""
+    if rules.draw_rule != "none" and not rules.early_block:
+        return False
+    outside = (1 << rules.num_tiles) - 1 & ~int(state["laid"][0])
+    return not outside & int(open_tiles(state[0]))
 
 
 def layout_line(rules: Rules, history: Sequence[int]) -> str:

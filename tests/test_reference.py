@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import random
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,17 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from reference import ROUND_OVER, Deal, Layout, ReferenceGame, can_win_lots, faults_of_deal, make_set
-from reference_play import compare_games
+from reference import (
+    ROUND_OVER,
+    Deal,
+    Layout,
+    ReferenceGame,
+    can_win_lots,
+    faults_of_deal,
+    lot_value,
+    make_set,
+)
+from reference_play import compare_games, deal_of_state
 from reference_rules import (
     ALL_VALUES,
     COMBINED_VALUES,
@@ -98,6 +109,9 @@ def test_any_combination_of_knobs(knobs: dict[str, object], seed: int, choice: i
     compare_games(rules, 2, rounds=5, seed=seed, reward=reward, episode="match", autoreset=choice < 6)
 
 
+BY_FIVES = {"end_scoring": "fives", "rounding": "nearest", "spinner": "first_double"}
+
+
 @pytest.mark.parametrize(
     ("variant", "knobs"),
     [
@@ -109,11 +123,15 @@ def test_any_combination_of_knobs(knobs: dict[str, object], seed: int, choice: i
         ("all_fives", {"num_players": 2, "award": "all", "rounding": "each_hand"}),
         ("threes", {"num_players": 3, "rounding": "up"}),
         ("block_121", {"num_players": 3}),
+        ("block", {"num_players": 3, "blocked_tie": "nobody", "round_end": "out_or_blocked"}),
+        ("partners", {"blocked_tie": "nobody", "award": "opponents_minus_own", **BY_FIVES, "rounding": "each_hand"}),
+        ("partners", {"blocked_tie": "nobody", "award": "opponents_minus_own", **BY_FIVES, "rounding": "up"}),
+        ("partners", {"block_winner": "single_lowest", "tie_lead": "draw_among_tied", **BY_FIVES}),
     ],
 )
 @pytest.mark.parametrize("target_check", ["at_once", "after_round"])
-def test_shared_pots_near_the_target(variant: str, knobs: dict[str, object], target_check: str) -> None:
-    """Small sets, where the lowest hands are often equal, in rounds that open a few points short of the target."""
+def test_settling_near_the_target(variant: str, knobs: dict[str, object], target_check: str) -> None:
+    """Small sets, where blocks and equal hands are common, in rounds that open a few points short of the target."""
     small = {"max_pip": 4, "hand_size": 3, "blocked_tie": "split", "target": 12, "target_check": target_check}
     rules = make_rules(variant, **{**small, **knobs})
     compare_games(rules, 50, rounds=250, seed=seed_of(variant, knobs, target_check), reward="win", is_rearranged=True)
@@ -279,3 +297,89 @@ def test_reference_rounds(rounding: str, end_scoring: str, pips: list[int], roun
 def test_judge_of_lots(lots_key: str, lots: list[tuple[int, int]], starters: set[int]) -> None:
     rules = make_rules("block", num_players=len(lots), opening="lots_keep", lots_key=lots_key)
     assert {seat for seat in range(len(lots)) if can_win_lots(rules, lots, seat)} == starters
+
+
+# ------------------------------------------------------------------------------------------- how the engine deals
+
+
+def is_far_from(observed: Counter[Any], chances: dict[Any, float]) -> bool:
+    """Whether counts lie further from their chances than six standard deviations of chi-square."""
+    assert set(observed) <= set(chances), "something that cannot be"
+    total = observed.total()
+    chi_square = sum((observed[case] - total * chance) ** 2 / (total * chance) for case, chance in chances.items())
+    freedom = len(chances) - 1
+    return chi_square > freedom + 6 * (2 * freedom) ** 0.5
+
+
+@pytest.mark.parametrize("draw_rule", ["none", "until_playable"])
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {"opening": "uniform"},
+        {"opening": "lots"},
+        {"opening": "seat_0"},
+        {"opening": "heaviest"},
+        {"opening": "highest_double"},
+        {"opening": "highest_double", "no_double": "heaviest"},
+        {"opening": "set_double"},
+        {"opening": "set_double", "no_double": "heaviest"},
+    ],
+)
+def test_deals_are_uniform(knobs: dict[str, object], draw_rule: str) -> None:
+    """Every deal that the opening allows is as likely as another; the boneyard's order counts where tiles are drawn."""
+    rules = make_rules("classic_block", max_pip=2, hand_size=2, draw_rule=draw_rule, **knobs)
+    tiles = make_set(2)
+
+    def key(deal: Deal) -> tuple[Any, ...]:
+        boneyard = deal.boneyard if draw_rule != "none" else sorted(deal.boneyard)
+        return (*sorted(deal.hands[0]), *sorted(deal.hands[1]), *boneyard, deal.starter)
+
+    allowed = set()
+    for order in itertools.permutations(tiles):
+        hands = [sorted(order[:2]), sorted(order[2:4])]
+        for starter in range(2):
+            deal = Deal(hands, list(order[4:]), starter, rules.opening in ("heaviest", "highest_double", "set_double"))
+            if not faults_of_deal(rules, deal):
+                allowed.add(key(deal))
+    observed: Counter[Any] = Counter()
+    table = Table(rules, 60_000, seed=11)
+    for state in table.states:
+        observed[key(deal_of_state(rules, state))] += 1
+    assert not is_far_from(observed, dict.fromkeys(allowed, 1 / len(allowed)))
+
+
+@pytest.mark.parametrize("lots_key", ["double_first", "pips"])
+def test_kept_lots_come_from_drawing_and_redrawing(lots_key: str) -> None:
+    """The chance of each outcome of the lots of three players, worked out drawing by drawing."""
+    rules = make_rules("block", num_players=3, max_pip=3, hand_size=2, opening="lots_keep", lots_key=lots_key)
+    tiles = make_set(3)
+
+    def outcomes(contenders: tuple[int, ...], fast: dict[int, Any]) -> Counter[Any]:
+        mix = [tile for tile in tiles if tile not in fast.values()]
+        drawings = list(itertools.permutations(mix, len(contenders)))
+        chances: Counter[Any] = Counter()
+        again = 0.0
+        for drawing in drawings:
+            lots = fast | dict(zip(contenders, drawing, strict=True))
+            best = max(lot_value(rules, lots[seat]) for seat in contenders)
+            tied = tuple(seat for seat in contenders if lot_value(rules, lots[seat]) == best)
+            if len(tied) == 1:
+                chances[lots[0], lots[1], lots[2], tied[0]] += 1 / len(drawings)
+            elif tied == contenders:
+                again += 1 / len(drawings)
+            else:
+                rest = {seat: lot for seat, lot in lots.items() if seat not in tied}
+                for outcome, chance in outcomes(tied, rest).items():
+                    chances[outcome] += chance / len(drawings)
+        return Counter({outcome: chance / (1 - again) for outcome, chance in chances.items()})
+
+    observed: Counter[Any] = Counter()
+    completed: Counter[Any] = Counter()
+    for state in Table(rules, 100_000, seed=12).states:
+        deal = deal_of_state(rules, state)
+        observed[(*deal.lots, deal.starter)] += 1
+        rest = [tile for tile in tiles if tile not in deal.lots]
+        drawn = [tile for hand, lot in zip(deal.hands, deal.lots, strict=True) for tile in hand if tile != lot]
+        completed[tuple(map(rest.index, drawn))] += 1
+    assert not is_far_from(observed, dict(outcomes((0, 1, 2), {})))
+    assert not is_far_from(completed, dict.fromkeys(itertools.permutations(range(7), 3), 1 / 210))

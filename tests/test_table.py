@@ -13,6 +13,8 @@ from dominoes_env.engine.state import MATCH_OVER, PLAYING, ROUND_OVER, TRUNCATED
 from dominoes_env.engine.variants import VARIANTS, make_rules
 from dominoes_env.table import Table
 
+ONE_EACH = {"draw_rule": "one", "num_players": 4, "hand_size": 1}
+
 
 def _random_actions(table: Table, keys: Any) -> list[int]:
     """A legal action a row, picked by a number that belongs to the row."""
@@ -283,3 +285,72 @@ def test_redeals_keep_the_set_whole() -> None:
         tiles = [t for seat in range(2) for t in range(28) if int(state["hands"][seat]) >> t & 1]
         assert sorted(tiles + [int(t) for t in state["pile"][: state["boneyard"]]]) == list(range(28))
         assert state["is_lead_forced"] == 1 and state["round"] == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda t: t.reset(rows=[10**7]), "row=10000000"),
+        (lambda t: t.reset(rows=[-1]), "row=-1"),
+        (lambda t: t.reset(rows=[0.7]), r"rows=\[0.7\]"),
+        (lambda t: t.reset(rows=np.array([True])), "rows="),
+        (lambda t: t.observe(5, 0), "row=5"),
+        (lambda t: t.observe(0, 7), "player=7"),
+        (lambda t: t.mask(0, -1), "player=-1"),
+        (lambda t: t.mask(0, True), "player=True"),
+        (lambda t: t.concealed(9, 0), "row=9"),
+        (lambda t: t.concealed(0, 2), "player=2"),
+        (lambda t: t.is_legal(2, 0), "row=2"),
+        (lambda t: t.round_history(2), "row=2"),
+        (lambda t: t.set_state(2, t.states[0]), "row=2"),
+        (lambda t: t.set_state(0, np.zeros(1)), "dtype float64"),
+        (lambda t: t.set_state(0, t.states), "allowed: one record"),
+        (lambda t: t.set_state(0, t.states[0], [1.5]), r"history=\[1.5\]"),
+        (lambda t: t.set_state(0, t.states[0], [-7]), r"history=\[-7\]"),
+        (lambda t: t.set_state(0, t.states[0], [40_000]), r"history=\[40000\]"),
+        (lambda t: t.set_state(0, t.states[0], [57]), "history of 1 actions is not allowed; allowed: at most 0"),
+    ],
+)
+def test_what_is_not_there_is_refused(call: Any, named: str) -> None:
+    table = Table(make_rules("draw"), 2, seed=1)
+    before = copy.deepcopy(table)
+    with pytest.raises(ValueError, match=named):
+        call(table)
+    assert _is_same(table, before)
+
+
+@pytest.mark.parametrize("game_ids", [[1.5], [True], ["1"], [-1], [2**64]])
+def test_game_ids_are_integers(game_ids: Any) -> None:
+    with pytest.raises(ValueError, match="game_ids="):
+        Table(make_rules("draw"), 1, game_ids=game_ids)
+
+
+def test_rows_can_be_chosen_by_a_mask() -> None:
+    table = Table(make_rules("draw"), 4, seed=1)
+    before = table.states.copy()
+    table.reset(rows=np.array([False, False, True, False]))
+    assert [bool(a == b) for a, b in zip(table.states, before, strict=True)] == [True, True, False, True]
+
+
+def test_a_match_without_a_choice_or_a_point_is_offered_in_its_middle() -> None:
+    rules = make_rules("all_fives", max_pip=1, hand_size=1, opening="uniform")
+    table = Table(rules, 1, seed=1, episode="match", skip_forced=True)
+    assert table.states["status"][0] == PLAYING
+    table.step([int(table.masks[0].argmax())])
+    assert not table.terminated[0] and table.states["round"][0] > 1000
+
+
+def test_histories_fit_from_any_state_of_a_game() -> None:
+    """What a game has recorded can be set up again at every step, and there is room for the rest of the round."""
+    rng = np.random.default_rng(0)
+    for variant, knobs in (
+        ("draw", {"draw_rule": "one", "num_players": 4, "hand_size": 1}),
+        ("block", {}),
+        ("cuban", {}),
+    ):
+        rules = make_rules(variant, **knobs)
+        table, twin = Table(rules, 8, seed=2), Table(rules, 1)
+        for _ in range(150):
+            for row in range(8):
+                twin.set_state(0, table.states[row], table.round_history(row))
+            table.step([rng.choice(np.flatnonzero(mask)) for mask in table.masks], autoreset=True)

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import signal
+import time
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ from training.intervals import mean_interval, student_quantile
 from training.rollout import SeatRolloutBuffer, seat_advantages
 from training.run_directory import create_run, open_run
 from training.self_play import Trainer, measure_reward_scale, train
+from training.threads import Threads
 
 # Intervals
 
@@ -208,6 +210,22 @@ def test_settings_survive_json():
     assert TrainConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
     with pytest.raises(ValueError, match="unknown setting 'colour'"):
         TrainConfig.from_dict({"colour": 1})
+
+
+def test_threads_are_given_up_when_steps_become_slow():
+    before = torch.get_num_threads()
+    for fixed, expected in ((0, 1), (2, 2)):
+        threads = Threads(fixed)
+        torch.set_num_threads(2)
+        threads.begin_steps()
+        for pause in (0.002, 0.002, 0.1):
+            assert torch.get_num_threads() == 2
+            time.sleep(pause)
+            threads.after_step()
+        assert torch.get_num_threads() == expected
+        threads.reconsider()
+        assert torch.get_num_threads() >= 1
+    torch.set_num_threads(before)
 
 
 # Runs

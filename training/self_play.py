@@ -7,7 +7,6 @@ that an uninterrupted one of the same ``steps`` would have.
 
 from __future__ import annotations
 
-import math
 import signal
 import threading
 import time
@@ -36,7 +35,7 @@ from training.export import ScaledObservation, export_policy
 from training.intervals import Interval
 from training.rollout import SeatRolloutBuffer
 from training.run_directory import Run
-from training.threads import choose_threads
+from training.threads import Threads
 
 __all__ = ["Progress", "Trainer", "measure_reward_scale", "train"]
 
@@ -44,8 +43,6 @@ __all__ = ["Progress", "Trainer", "measure_reward_scale", "train"]
 LOOK_DEALS = 250
 _LOOK_SEED = 20_000
 _SCALE_DEALS = 1000
-#: Seconds after which the number of threads is thought over.
-_THREADS_SECONDS = 15.0
 
 
 def measure_reward_scale(rules: Rules, reward: str = "margin") -> float:
@@ -107,8 +104,7 @@ class Trainer:
         self.run = run
         self.seconds = 0.0
         self.versus_greedy: Interval | None = None
-        self._threads_chosen = -math.inf
-        self._choose_threads()
+        self._threads = Threads(config.threads)
         torch.distributions.Distribution.set_default_validate_args(False)  # a tenth of the time, to check ourselves
         self.env = SelfPlayVecEnv(
             run.rules,
@@ -135,6 +131,7 @@ class Trainer:
             seed=config.seed,
             device="cpu",
         )
+        self.model.policy.optimizer.register_step_post_hook(self._threads.after_step)
         self.model.set_logger(configure(str(run.path / "tensorboard"), ["tensorboard"]))
         _, self._callback = self.model._setup_learn(total_timesteps=1)
 
@@ -150,22 +147,16 @@ class Trainer:
         spent = self.decisions / config.steps if config.steps else self.seconds / (60 * config.minutes)
         return min(1.0, spent)
 
-    def _choose_threads(self) -> None:
-        if self.run.config.threads:
-            torch.set_num_threads(self.run.config.threads)
-        elif time.monotonic() - self._threads_chosen > _THREADS_SECONDS:
-            choose_threads()
-            self._threads_chosen = time.monotonic()
-
     def update(self) -> None:
         """One round of collecting and learning."""
-        self._choose_threads()
+        self._threads.reconsider()
         model = self.model
         began = time.monotonic()
         model._current_progress_remaining = 1 - self.fraction
         model.collect_rollouts(self.env, self._callback, model.rollout_buffer, model.n_steps)
         collected = time.monotonic()
         rounds = max(1, int(self._buffer.dones.sum()))
+        self._threads.begin_steps()
         model.train()
         took = time.monotonic() - began
         self.seconds += took

@@ -2,35 +2,70 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
+from typing import Any
 
 import torch
 
-__all__ = ["choose_threads"]
+__all__ = ["Threads"]
 
 _ROWS, _UNITS, _REPEATS = 2048, 128, 6
 #: More threads than this never paid on networks of this size.
 _MOST = 4
 #: Threads that are not clearly faster are not worth the other programs' time.
 _GAIN = 0.85
+#: Seconds after which the number is thought over.
+_INTERVAL = 15.0
+#: An optimizer step so many times slower than the fastest means that a core has been lost to another program.
+_LOST = 4.0
 
 
-def choose_threads() -> int:
-    """Set and return the number of threads that is faster just now, 1 or one a core; takes some 50 ms.
+class Threads:
+    """Keeps torch at the faster number of threads, one or one a core.
 
-    torch's threads spin while they wait for each other. On idle cores two give 1.7 times the speed of one, beside
-    another program a tenth.
+    torch's threads spin while they wait for each other: on two idle cores two of them give 1.7 times the speed of
+    one, beside another program a tenth of it, or less.
+
+    Args:
+        fixed: use so many and never change; 0: as measured.
     """
-    most = min(_MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    if most > 1 and _seconds(most) < _GAIN * _seconds(1):
-        torch.set_num_threads(most)
-        return most
-    torch.set_num_threads(1)
-    return 1
+
+    def __init__(self, fixed: int = 0) -> None:
+        self._is_fixed = fixed > 0
+        self._chosen_at = -math.inf
+        self._step_at = math.inf
+        self._fastest = math.inf
+        if self._is_fixed:
+            torch.set_num_threads(fixed)
+
+    def reconsider(self) -> None:
+        """Measure and choose anew, if that is long ago; takes some 50 ms."""
+        if self._is_fixed or time.monotonic() - self._chosen_at < _INTERVAL:
+            return
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        most = min(_MOST, cores)
+        use_most = most > 1 and _seconds(most) < _GAIN * _seconds(1)
+        torch.set_num_threads(most if use_most else 1)
+        self._chosen_at = time.monotonic()
+
+    def begin_steps(self) -> None:
+        """Called before the optimizer's steps of an update."""
+        self._step_at = time.perf_counter()
+        self._fastest = math.inf
+
+    def after_step(self, *_: Any) -> None:
+        """Called after each step (a hook of the optimizer): goes down to one thread when steps become slow."""
+        now = time.perf_counter()
+        took, self._step_at = now - self._step_at, now
+        if took > _LOST * self._fastest and not self._is_fixed:
+            torch.set_num_threads(1)
+        self._fastest = min(self._fastest, took)
 
 
 def _seconds(threads: int) -> float:
+    """How long a few passes through a layer and back take."""
     torch.set_num_threads(threads)
     inputs, weight = torch.full((_ROWS, _UNITS), 0.01), torch.full((_UNITS, _UNITS), 0.01, requires_grad=True)
     torch.tanh(inputs @ weight).sum().backward()

@@ -15,7 +15,7 @@ from dominoes_env.engine.information import conceal
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.moves import is_legal, nth_legal_action, num_legal_actions
 from dominoes_env.engine.rounds import advance, step
-from dominoes_env.engine.rules import PENALTY_EACH
+from dominoes_env.engine.scoring import points_of
 from dominoes_env.engine.state import PLAYING, ROUND_OVER, STATE_DTYPE, TRUNCATED
 from dominoes_env.engine.tiles import num_tiles_of
 
@@ -83,7 +83,7 @@ def _is_over(state, options):
 @jit
 def _move(state, rules, options, action, history, row, result):
     """One recorded action; in a match the deal that follows a round empties the record."""
-    history[row, result["history_length"]] = action
+    history[row, min(result["history_length"], history.shape[1] - 1)] = action  # in range whatever was set up
     result["history_length"] += 1
     if options["episode"] == EPISODE_MATCH:
         before = state["round"]
@@ -92,6 +92,10 @@ def _move(state, rules, options, action, history, row, result):
             result["history_length"] = 0
     else:
         step(state, rules, action)
+
+
+#: Forced moves that are skipped in a row. A match in which nobody ever scores or has a choice would not end.
+_MOST_FORCED = 10_000
 
 
 @jit
@@ -113,7 +117,7 @@ def _start_episode(state, rules, options, history, row, result):
         result["told"][seat] = 0  # what forced moves book before the first decision comes with the first step
     result["history_length"] = 0
     if options["skip_forced"] == 1:
-        moves = _play_forced(state, rules, options, history, row, result, 1 << 30)
+        moves = _play_forced(state, rules, options, history, row, result, _MOST_FORCED)
         if _is_over(state, options):
             state["generator"] = generator
             start_match(state, rules)
@@ -174,10 +178,9 @@ def _step_row(state, rules, options, action, history, row, result, autoreset):
     _clear(result)
     _move(state, rules, options, action, history, row, result)
     if options["skip_forced"] == 1:
-        _play_forced(state, rules, options, history, row, result, 1 << 30)
-    sign = -1 if rules["settlement"] == PENALTY_EACH else 1
+        _play_forced(state, rules, options, history, row, result, _MOST_FORCED)
     for seat in range(4):
-        result["points"][seat] = sign * (state["scores"][seat] - result["told"][seat])
+        result["points"][seat] = points_of(state["scores"][seat], result["told"][seat], rules)
         result["told"][seat] = state["scores"][seat]
     is_over = _is_over(state, options)
     if is_over:

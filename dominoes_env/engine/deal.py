@@ -9,24 +9,18 @@ from __future__ import annotations
 import numpy as np
 
 from dominoes_env.engine.jit import jit
+from dominoes_env.engine.opening import first_lead, opening_forces_lead
 from dominoes_env.engine.rules import (
     DRAW_NONE,
-    HEAVIEST,
-    HIGHEST_DOUBLE,
     KEY_DOUBLE_FIRST,
     LOTS_KEEP,
-    NO_DOUBLE_HEAVIEST,
     SEAT_0,
-    SET_DOUBLE,
 )
 from dominoes_env.engine.state import MAX_BONEYARD, NONE, PLAYING
 from dominoes_env.engine.tiles import (
-    DOUBLES,
     MAX_TILES,
     NO_TILES,
     PIPS,
-    heaviest_tile,
-    highest_tile,
     is_double,
     num_tiles_of,
     tile_bit,
@@ -162,32 +156,21 @@ def _deal_hands(state, rules):
 
 
 @jit
-def _holder(state, tile):
-    seat = np.int64(0)
-    while state["hands"][seat] & tile_bit(tile) == NO_TILES:
-        seat += 1
-    return seat
-
-
-@jit
 def opening_seat(state, rules):
-    """The seat that an opening which looks at the hands makes the starter; -1 if it asks for a redeal.
+    """The seat that an opening which looks at the hands makes the starter; NONE if it asks for a redeal.
 
     For the openings highest_double (B3), heaviest and set_double; the lead is then forced.
     """
     dealt = NO_TILES
     for seat in range(rules["num_players"]):
         dealt |= state["hands"][seat]
-    opening = rules["opening"]
-    if opening == HIGHEST_DOUBLE and dealt & DOUBLES != NO_TILES:
-        return _holder(state, highest_tile(dealt & DOUBLES))
-    if opening == SET_DOUBLE:
-        top = np.int64(rules["num_tiles"]) - 1
-        if dealt & tile_bit(top) != NO_TILES:
-            return _holder(state, top)
-    if opening == HEAVIEST or rules["no_double"] == NO_DOUBLE_HEAVIEST:
-        return _holder(state, heaviest_tile(dealt))
-    return NONE
+    tile = first_lead(dealt, rules)
+    if tile == NONE:
+        return np.int64(NONE)
+    seat = np.int64(0)
+    while state["hands"][seat] & tile_bit(tile) == NO_TILES:
+        seat += 1
+    return seat
 
 
 @jit
@@ -234,7 +217,7 @@ def deal_round(state, rules):
         forced = 1
         _deal_hands(state, rules)
     else:
-        forced = 1 if leads == 0 and (opening == HIGHEST_DOUBLE or opening == HEAVIEST or opening == SET_DOUBLE) else 0
+        forced = 1 if leads == 0 and opening_forces_lead(rules) else 0
         _deal_hands(state, rules)
         if forced == 1:
             starter = opening_seat(state, rules)

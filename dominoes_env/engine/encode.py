@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 from dominoes_env.engine.jit import jit
-from dominoes_env.engine.moves import may_draw, playable_tiles
+from dominoes_env.engine.moves import draw_or_pass, playable_tiles
 from dominoes_env.engine.rules import DRAW_NONE, LOTS_KEEP, SPINNER_NONE
 from dominoes_env.engine.state import NONE, PLAYING
 from dominoes_env.engine.tiles import NO_TILES, tile_bit
@@ -63,9 +63,10 @@ def write_mask(state, rules, player, masks, row):
         tiles = playable_tiles(state, rules, end) if is_mover else NO_TILES
         any_play |= tiles
         pending, position = _append(masks, row, pending, position, tiles, num_tiles)
-    last = _NOTHING
+    last = _NOTHING  # DRAW, PASS
     if any_play == NO_TILES:
-        last = np.uint64(1) if is_mover and may_draw(state, rules) else np.uint64(2)
+        is_draw = is_mover and draw_or_pass(state, rules) == num_tiles * rules["num_ends"]
+        last = np.uint64(1) if is_draw else np.uint64(2)
     pending, position = _append(masks, row, pending, position, last, 2)
     _finish(masks, row, pending, position)
 
@@ -127,7 +128,7 @@ def write_history(state, rules, player, history, history_row, length, observatio
     entries = observations.view(np.int8)
     entries[row, position : position + 3 * history.shape[1]] = 0
     seat = np.int64(state["starter"])
-    for i in range(length):
+    for i in range(min(length, history.shape[1])):
         action = np.int64(history[history_row, i])
         entries[row, position + 3 * i] = (seat - player + num_players) % num_players + 1
         if action < plays:

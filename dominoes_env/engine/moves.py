@@ -8,34 +8,28 @@ from __future__ import annotations
 import numpy as np
 
 from dominoes_env.engine.jit import jit
+from dominoes_env.engine.opening import forced_lead
 from dominoes_env.engine.rules import (
     DRAW_NONE,
     DRAW_ONE,
-    HEAVIEST,
-    HIGHEST_DOUBLE,
-    LOTS_KEEP,
     SPINNER_FIRST_DOUBLE,
     SPINNER_NONE,
 )
 from dominoes_env.engine.state import NONE
 from dominoes_env.engine.tiles import (
-    DOUBLES,
     HIGH,
     LOW,
     NO_TILES,
     TOUCHING,
-    heaviest_tile,
-    highest_tile,
     is_double,
     num_tiles_of,
     tile_bit,
 )
 
 __all__ = [
-    "forced_lead",
+    "draw_or_pass",
     "is_legal",
     "lay_tile",
-    "may_draw",
     "nth_legal_action",
     "num_legal_actions",
     "open_numbers",
@@ -45,28 +39,6 @@ __all__ = [
 ]
 
 _ONE = np.uint64(1)
-
-
-@jit
-def forced_lead(hand, lot, rules):
-    """The tile that the opening makes the starter lead, found from his own hand; -1 if it makes no demand.
-
-    Whoever starts holds the highest double (B3) or the heaviest tile of all hands, so it is his own highest too.
-    """
-    opening = rules["opening"]
-    if opening == LOTS_KEEP:  # A4
-        return np.int64(lot)
-    if opening == HEAVIEST:
-        return heaviest_tile(hand)
-    if opening == HIGHEST_DOUBLE:
-        doubles = hand & DOUBLES
-        if doubles != NO_TILES:
-            return highest_tile(doubles)
-        return heaviest_tile(hand)
-    top = np.int64(rules["num_tiles"]) - 1  # set_double: [N-N] has the highest id of its set
-    if hand & tile_bit(top) != NO_TILES:
-        return top
-    return heaviest_tile(hand)
 
 
 @jit
@@ -115,11 +87,14 @@ def num_plays(state, rules):
 
 
 @jit
-def may_draw(state, rules):
-    """Whether the player on turn, if nothing fits, may draw (B5; "one": once a turn; never the reserve)."""
+def draw_or_pass(state, rules):
+    """The one action of a player whom nothing fits: DRAW (B5; "one": once a turn; never the reserve), else PASS."""
+    draw = np.int64(rules["num_tiles"]) * rules["num_ends"]
     if rules["draw_rule"] == DRAW_NONE or state["boneyard"] <= rules["boneyard_reserve"]:
-        return False
-    return not (rules["draw_rule"] == DRAW_ONE and state["has_drawn"] == 1)
+        return draw + 1
+    if rules["draw_rule"] == DRAW_ONE and state["has_drawn"] == 1:
+        return draw + 1
+    return draw
 
 
 @jit
@@ -141,9 +116,7 @@ def nth_legal_action(state, rules, n):
             return first + num_tiles_of((tiles & (~tiles + _ONE)) - _ONE)
         n -= count
         first += rules["num_tiles"]
-    if may_draw(state, rules):
-        return first
-    return first + 1
+    return draw_or_pass(state, rules)
 
 
 @jit
@@ -156,7 +129,7 @@ def is_legal(state, rules, action):
     if action < plays:
         end = action // num_tiles
         return playable_tiles(state, rules, end) & tile_bit(action - end * num_tiles) != NO_TILES
-    return num_plays(state, rules) == 0 and may_draw(state, rules) == (action == plays)
+    return num_plays(state, rules) == 0 and action == draw_or_pass(state, rules)
 
 
 @jit

@@ -14,15 +14,13 @@ from dominoes_env.engine.deal import open_round
 from dominoes_env.engine.information import known_tiles
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.moves import lay_tile, open_tiles
-from dominoes_env.engine.rules import HIGHEST_DOUBLE, LOTS_KEEP, SET_DOUBLE
 from dominoes_env.engine.state import NONE
-from dominoes_env.engine.tiles import DOUBLES, MAX_TILES, NO_TILES, PIPS, is_double, num_tiles_of, tile_bit
+from dominoes_env.engine.tiles import MAX_TILES, NO_TILES, TOUCHING, num_tiles_of, tile_bit
 
 __all__ = [
     "LAID_DTYPE",
     "MAX_PLACES",
     "PLACE_DTYPE",
-    "above_lead",
     "list_tiles",
     "make_places",
     "merge_places",
@@ -52,25 +50,12 @@ MAX_PLACES = 64
 
 
 @jit
-def above_lead(tile, rules):
-    """The tiles that the opening would have led before ``tile``: no dealt hand holds them."""
-    heavier = NO_TILES
-    for other in range(rules["num_tiles"]):
-        if PIPS[other] > PIPS[tile] or (PIPS[other] == PIPS[tile] and other > tile):
-            heavier |= tile_bit(other)
-    opening = rules["opening"]
-    if opening == LOTS_KEEP:
-        return NO_TILES
-    if opening == HIGHEST_DOUBLE:
-        if is_double(tile):
-            return heavier & DOUBLES
-        return heavier | DOUBLES
-    if opening == SET_DOUBLE:
-        top = np.int64(rules["num_tiles"]) - 1
-        if tile == top:
-            return NO_TILES
-        return heavier | tile_bit(top)
-    return heavier
+def _fits(board, tile, end):
+    """Whether a tile that is not laid yet goes on an end."""
+    if board["laid"] == NO_TILES:
+        return end == 0
+    number = board["ends"][end]
+    return number >= 0 and TOUCHING[number] & ~board["laid"] & tile_bit(tile) != NO_TILES
 
 
 @jit
@@ -78,7 +63,7 @@ def replay(concealed, rules, player, history, board, open_at, kept, num_turns, l
     """Walk the round's public events; fills each seat's turns without a fit and the tiles laid from hands.
 
     ``open_at`` (4, turns): tiles that would have fitted, as bits; ``kept`` (4, turns): tiles drawn and kept then.
-    Leaves the public position in ``board``. Returns the number of tiles in ``laid``.
+    Leaves the public position in ``board``. Returns the number of tiles in ``laid``; -1 for actions that cannot be.
     """
     open_round(board, rules, concealed["starter"], concealed["is_lead_forced"])
     board["boneyard"] = rules["boneyard_size"]
@@ -89,6 +74,8 @@ def replay(concealed, rules, player, history, board, open_at, kept, num_turns, l
     num_laid = 0
     for i in range(len(history)):
         action = np.int64(history[i])
+        if action >= plays and board["laid"] == NO_TILES:
+            return -1
         if action >= plays and drawn == 0:
             open_at[seat, num_turns[seat]] = open_tiles(board)
             num_turns[seat] += 1
@@ -101,6 +88,8 @@ def replay(concealed, rules, player, history, board, open_at, kept, num_turns, l
         else:
             end = action // num_tiles
             tile = action - end * num_tiles
+            if not _fits(board, tile, end):
+                return -1
             lay_tile(board, rules, tile, end)
             if drawn > 0:  # the tile laid after drawing is the last one drawn
                 kept[seat, num_turns[seat] - 1] = drawn - 1

@@ -136,7 +136,7 @@ class Rules:
     rounding: str = "none"
     """Rounding of leftovers to the unit of the end scoring (5 or 3)."""
     blocked_tie: str = "nobody"
-    """A tie for lowest in a block: nobody scores, or the tied share."""
+    """A tie for lowest in a block: nobody scores, or the tied share in whole points (of one point, none)."""
     block_winner: str = "team_sum"
     """With teams, a block goes to the lower team sum or to the lowest single hand."""
     early_block: bool = False
@@ -270,8 +270,8 @@ class Rules:
 
     @property
     def max_history(self) -> int:
-        """A bound on the actions of one round: each tile laid, passes between, draws and their passes."""
-        return self.num_tiles * self.num_players + 2 * self.boneyard_size
+        """A bound on the actions of one round from any position: tiles laid, passes between, draws, their passes."""
+        return self.num_tiles * (self.num_players + (0 if self.draw_rule == "none" else 2))
 
     @cached_property
     def row(self) -> NDArray[Any]:

@@ -41,6 +41,7 @@ __all__ = [
     "exposed_count",
     "is_blocked",
     "play_points",
+    "points_of",
     "round_off",
     "score_play",
     "settle",
@@ -94,6 +95,12 @@ def round_off(amount, rules):
     if rules["rounding"] == ROUNDING_UP:
         return (amount + unit - 1) // unit * unit
     return (amount + unit // 2) // unit * unit
+
+
+@jit
+def points_of(score, before, rules):
+    """The points between two scores of a seat: penalty scores count against it."""
+    return before - score if rules["settlement"] == PENALTY_EACH else score - before
 
 
 @jit
@@ -196,24 +203,14 @@ def _amount(state, rules, winners, is_out):
 @jit
 def _lowest_side(state, rules):
     """The seats that win a blocked round, as bits; more than one side if it is tied."""
-    num_players = rules["num_players"]
+    pips0, pips1 = pips_of(state["hands"][0]), pips_of(state["hands"][1])
+    pips2, pips3 = pips_of(state["hands"][2]), pips_of(state["hands"][3])
     if rules["teams"] == 0:
-        lowest = 0
-        best = np.int64(0)
-        for seat in range(num_players):
-            pips = pips_of(state["hands"][seat])
-            if lowest == 0 or pips < best:
-                lowest = 1 << seat
-                best = pips
-            elif pips == best:
-                lowest |= 1 << seat
-        return lowest
-    even0, odd0 = pips_of(state["hands"][0]), pips_of(state["hands"][1])
-    even1, odd1 = pips_of(state["hands"][2]), pips_of(state["hands"][3])
+        return _extreme_seats((pips0, pips1, pips2, pips3), rules["num_players"], 1)
     if rules["block_winner"] == BLOCK_SINGLE_LOWEST:
-        even, odd = min(even0, even1), min(odd0, odd1)
+        even, odd = min(pips0, pips2), min(pips1, pips3)
     else:
-        even, odd = even0 + even1, odd0 + odd1
+        even, odd = pips0 + pips2, pips1 + pips3
     if even < odd:
         return 0b0101
     return 0b1010 if odd < even else 0b1111

@@ -19,8 +19,6 @@ __all__ = [
     "NO_TILES",
     "PIPS",
     "TOUCHING",
-    "heaviest_tile",
-    "highest_tile",
     "is_double",
     "lowest_tile",
     "num_tiles_in_set",
@@ -93,15 +91,6 @@ def lowest_tile(tiles):
 
 
 @jit
-def highest_tile(tiles):
-    """The highest tile id of a set that is not empty."""
-    x = tiles
-    for shift in (1, 2, 4, 8, 16, 32):
-        x |= x >> np.uint64(shift)
-    return num_tiles_of(x) - 1
-
-
-@jit
 def pips_of(tiles):
     """The pips of a set of tiles."""
     total = 0
@@ -110,19 +99,3 @@ def pips_of(tiles):
         total += number * (num_tiles_of(tiles & TOUCHING[number]) + num_tiles_of(tiles & TOUCHING[number] & DOUBLES))
         number += 1
     return total
-
-
-@jit
-def heaviest_tile(tiles):
-    """The tile with the highest sum, among equals the one with the higher half; the set is not empty.
-
-    Equal sums: the higher half has the higher id, so the last one met wins.
-    """
-    best = -1
-    rest = tiles
-    while rest != NO_TILES:
-        tile = lowest_tile(rest)
-        if best < 0 or PIPS[tile] >= PIPS[best]:
-            best = tile
-        rest &= rest - _ONE
-    return best

@@ -165,7 +165,7 @@ def make_rules(variant: str = "draw", *, num_players: int | None = None, **overr
     preset = get_variant(variant)
     if num_players is None:
         num_players = preset.num_players
-    if num_players not in preset.hand_sizes:
+    if num_players not in tuple(preset.hand_sizes):
         allowed = ", ".join(map(str, preset.hand_sizes))
         raise ValueError(f"num_players={num_players!r} is not allowed; allowed: {allowed} for variant {variant!r}")
     knobs = {"hand_size": preset.hand_sizes[num_players], **preset.knobs}
@@ -199,10 +199,10 @@ def get_variant(variant: str) -> Variant:
     Raises:
         ValueError: if there is none.
     """
-    if variant in VARIANTS:
+    if isinstance(variant, str) and variant in VARIANTS:
         return VARIANTS[variant]
     known = ", ".join(VARIANTS)
-    if variant in REFUSED_GAMES:
+    if isinstance(variant, str) and variant in REFUSED_GAMES:
         raise ValueError(f"variant={variant!r} is another game, not played by this engine; variants: {known}")
     raise ValueError(f"variant={variant!r} is unknown; variants: {known}")
 

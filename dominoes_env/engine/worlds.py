@@ -21,14 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dominoes_env.engine.deal import opening_seat, random_below
-from dominoes_env.engine.information import known_tiles
+from dominoes_env.engine.information import conceal, known_tiles
 from dominoes_env.engine.jit import jit
-from dominoes_env.engine.moves import forced_lead
+from dominoes_env.engine.opening import forced_lead, tiles_above
 from dominoes_env.engine.places import (
     LAID_DTYPE,
     MAX_PLACES,
     PLACE_DTYPE,
-    above_lead,
     list_tiles,
     make_places,
     merge_places,
@@ -174,6 +173,47 @@ def _is_same_position(board, state):
 
 
 @jit
+def _unseen_tiles(state, rules, player):
+    """The tiles of which ``player`` does not know where they are, as bits."""
+    unseen = ((_ONE << np.uint64(rules["num_tiles"])) - _ONE) & ~state["laid"] & ~state["hands"][player]
+    for seat in range(rules["num_players"]):
+        if seat != player:
+            unseen &= ~known_tiles(state, seat)
+    return unseen
+
+
+@jit
+def _tiles_not_dealt(state, rules, player, history):
+    """The tiles that no dealt hand held, as far as ``player`` knows the lead that the opening forced, as bits."""
+    if state["is_lead_forced"] == 1:
+        if len(history) > 0:
+            return tiles_above(np.int64(history[0]), rules)
+        if state["starter"] == player:
+            return tiles_above(forced_lead(state["hands"][player], state["lots"][player], rules), rules)
+    return NO_TILES
+
+
+@jit
+def _turns_from_lacking(state, rules, open_at, num_turns):
+    """For a position without a past: what each seat has shown not to hold, as one turn on those ends."""
+    for seat in range(rules["num_players"]):
+        num_turns[seat] = 1
+        for number in range(np.int64(rules["max_pip"]) + 1):
+            if state["lacking"][seat] >> number & 1 == 1:
+                open_at[seat, 0] |= TOUCHING[number]
+
+
+@jit
+def _set_strides(places, num_places, strides):
+    """The mixed radix of the places' used slots; returns how many numbers it has, or some number over the bound."""
+    num_used = np.int64(1)
+    for place in range(1, num_places):
+        strides[place] = num_used
+        num_used = min(num_used * (places[place]["size"] + 1), 1 << 40)
+    return num_used
+
+
+@jit
 def determinize_rows(worlds, rules, concealed, player, history, has_past, generator):
     """Fill every row of ``worlds`` with a state that ``player`` may be in; ``generator`` (1,) uint64 is moved on.
 
@@ -181,7 +221,6 @@ def determinize_rows(worlds, rules, concealed, player, history, has_past, genera
     """
     state = concealed[0]
     rule = rules[0]
-    num_players = np.int64(rule["num_players"])
     most = len(history) + 1
     open_at = np.zeros((4, most), np.uint64)
     kept = np.zeros((4, most), np.int64)
@@ -189,25 +228,12 @@ def determinize_rows(worlds, rules, concealed, player, history, has_past, genera
     laid = np.zeros(most, LAID_DTYPE)
     board = np.zeros(1, STATE_DTYPE)
     num_laid = replay(state, rule, player, history, board[0], open_at, kept, num_turns, laid)
-    unseen = ((_ONE << np.uint64(rule["num_tiles"])) - _ONE) & ~state["laid"] & ~state["hands"][player]
-    for seat in range(num_players):
-        if seat != player:
-            unseen &= ~known_tiles(state, seat)
-    dealt_not = NO_TILES
-    if has_past:
-        if not _is_same_position(board[0], state):
-            return 1
-        if state["is_lead_forced"] == 1:
-            if len(history) > 0:
-                dealt_not = above_lead(np.int64(history[0]), rule)
-            elif state["starter"] == player:
-                dealt_not = above_lead(forced_lead(state["hands"][player], state["lots"][player], rule), rule)
-    else:
-        for seat in range(num_players):  # a position without a past: what each has shown is all there is
-            num_turns[seat] = 1
-            for number in range(np.int64(rule["max_pip"]) + 1):
-                if state["lacking"][seat] >> number & 1 == 1:
-                    open_at[seat, 0] |= TOUCHING[number]
+    if num_laid < 0 or (has_past and not _is_same_position(board[0], state)):
+        return 1
+    unseen = _unseen_tiles(state, rule, player)
+    dealt_not = _tiles_not_dealt(state, rule, player, history) if has_past else NO_TILES
+    if not has_past:
+        _turns_from_lacking(state, rule, open_at, num_turns)
     places = np.zeros(MAX_PLACES, PLACE_DTYPE)
     num_places = make_places(state, rule, player, unseen, dealt_not, open_at, kept, num_turns, laid, num_laid, places)
     if num_places < 0:
@@ -224,12 +250,9 @@ def determinize_rows(worlds, rules, concealed, player, history, has_past, genera
         return 1
     num_places = merge_places(places, num_places, tiles, allowed, restricted)
     strides = np.zeros(MAX_PLACES, np.int64)
-    num_used = np.int64(1)
-    for place in range(1, num_places):
-        strides[place] = num_used
-        num_used *= places[place]["size"] + 1
-        if num_used * (restricted + 1) > _MAX_COUNTS:
-            return 2
+    num_used = _set_strides(places, num_places, strides)
+    if num_used * (restricted + 1) > _MAX_COUNTS:
+        return 2
     ways = np.zeros((restricted + 1, num_used))
     _count_ways(places, num_places, allowed, restricted, count - restricted, strides, ways)
     if ways[0, 0] == 0.0:
@@ -278,16 +301,27 @@ def determinize(
 
     Raises:
         ValueError: if the round is over, the history does not lead to the state, or the places of hidden tiles are
-            too many to be counted.
+            too many to be counted (memory for 2**25 counts; seen only in double-nine games for four with
+            ``draw_rule="one"``).
     """
-    if concealed["status"][0] != PLAYING:
+    state = np.array(concealed).reshape(-1)
+    if state.shape != (1,) or state.dtype != STATE_DTYPE:
+        raise ValueError(
+            f"concealed of shape {state.shape}, dtype {state.dtype} is not allowed; allowed: (1,), STATE_DTYPE"
+        )
+    if state["status"][0] != PLAYING:
         raise ValueError("concealed: the round is over; allowed: a state in which somebody is to move")
-    if not 0 <= player < rules.num_players:
+    if not isinstance(player, (int, np.integer)) or not 0 <= player < rules.num_players:
         raise ValueError(f"player={player!r} is not allowed; allowed: 0 to {rules.num_players - 1}")
+    past = np.asarray([] if history is None else history)
+    is_listed = past.ndim == 1 and (not past.size or past.dtype.kind in "iu")
+    if not is_listed or (past.size and not 0 <= past.min() <= past.max() < rules.num_actions):
+        raise ValueError(f"history={history!r} is not allowed; allowed: action ids in order, or None")
+    conceal(state[0], int(player))
     worlds = np.zeros(num_worlds, STATE_DTYPE)
-    past = np.asarray([] if history is None else history).astype(np.int16)
     generator = rng.integers(0, 2**64, 1, np.uint64)
-    refused = determinize_rows(worlds, rules.row, concealed, player, past, history is not None, generator)
+    actions = past.astype(np.int16)
+    refused = determinize_rows(worlds, rules.row, state, int(player), actions, history is not None, generator)
     if refused == 1:
         raise ValueError(f"history of {len(past)} actions does not lead to the state; None stands for an unknown past")
     if refused == 2:
