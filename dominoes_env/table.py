@@ -310,9 +310,7 @@ class Table:
         left = self.rules.num_tiles - int(record["laid"][0]).bit_count()
         most = places - left * (places // self.rules.num_tiles)  # what may still come has to fit too
         if len(past) > most:
-            raise ValueError(
-                f"history of {len(past)} actions is not allowed; allowed: at most {most} with {left} to lay"
-            )
+            raise ValueError(f"history of {len(past)} actions is not allowed; allowed: at most {most} here")
         self._states[row] = record[0]
         self._results[row] = np.zeros(1, batch.RESULT_DTYPE)[0]
         self._history[row, : len(past)] = past
