@@ -119,7 +119,7 @@ class _TextReader:
             self._deal(rest)
         elif self.game is None:
             self._tag(word, rest)
-        elif re.fullmatch(r"\d+\.", word) and self.is_in_round:
+        elif re.fullmatch(r"[0-9]+\.", word) and self.is_in_round:
             self._moves(int(word[:-1]), rest)
         elif word == "end" and self.is_in_round:
             outcome = str(self.game.end_round())
@@ -146,7 +146,7 @@ class _TextReader:
         elif word == "episode":
             self.tags["episode"] = text
         elif word in ("seed", "game"):
-            if not re.fullmatch(r"\d+", text):
+            if not re.fullmatch(r"[0-9]+", text):
                 raise ValueError(f"{word}: {text!r} is not allowed; allowed: an integer from 0 to 2**64 - 1")
             self.tags["seed" if word == "seed" else "game_id"] = int(text)
         elif word == "players":
@@ -253,7 +253,7 @@ def record_from_json(line: str) -> Record:
     """
     try:
         data = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"no record, or one that breaks off: {error}") from None
     if not isinstance(data, dict) or data.get("format") != _TITLE:
         raise ValueError(f"no record; a record has format '{_TITLE}'")
@@ -290,15 +290,17 @@ def _check_claim(name: str, claimed: Any, replayed: Any) -> None:
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[Record]:
-    """The records of a JSON-lines file, one by one; the file is read as they are asked for.
+    """The records of a JSON-lines file, one by one; the file is read as they are asked for. Blank lines are skipped.
 
     Raises:
         ValueError: with the file, the line and the reason, at the first line that is no sound record.
     """
-    with open(path, encoding="utf-8") as file:
+    with open(path, "rb") as file:  # each line is decoded where an error can name it
         for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
             try:
-                record = record_from_json(line)
+                record = record_from_json(line.decode("utf-8"))
             except ValueError as error:
                 raise ValueError(f"{os.fspath(path)}, line {number}: {error}") from None
             yield record

@@ -57,9 +57,9 @@ class Game:
         **overrides: Any,
     ) -> None:
         self.rules = choose_rules(variant, num_players, rules, overrides)
-        self.seed: int | None = secrets.randbits(63) if seed is None else seed
-        self.game_id = game_id
-        self.table = Table(self.rules, seed=self.seed, game_ids=[game_id], episode=episode)
+        self.seed: int | None = secrets.randbits(63) if seed is None else _seed("seed", seed)
+        self.game_id = _seed("game_id", game_id)
+        self.table = Table(self.rules, seed=self.seed, game_ids=[self.game_id], episode=episode)
         self._rounds: list[tuple[str, tuple[int, ...]]] = []
         self._begin_round(self.table.states.copy(), ())
 
@@ -81,9 +81,11 @@ class Game:
         if seed is not None:
             if state["generator"][0]:
                 raise ValueError(f"seed={seed!r} is not allowed; allowed: None, the position has a generator")
-            Table(rules, seed=seed)  # refuses what is no seed
-            state["generator"] = row_generator(np.uint64(seed), np.uint64(0))
-        return cls._set_up(rules, state, history, episode)
+            state["generator"] = row_generator(np.uint64(_seed("seed", seed)), np.uint64(0))
+        game = cls._bare(rules, episode)
+        game._begin_round(state, history)
+        game._go_on(state, history)
+        return game
 
     @classmethod
     def from_record(cls, record: Record | str) -> Game:
@@ -94,19 +96,21 @@ class Game:
         """
         if isinstance(record, str):
             record = parse_record(record)
+        if not isinstance(record, Record):
+            raise ValueError(f"record={record!r} is not allowed; allowed: a Record, or its text")
         _, state, history = parse_position(record.rounds[-1].deal, record.rules)
-        game = cls._set_up(record.rules, state, history, record.episode)
+        game = cls._bare(record.rules, record.episode)
         game.seed, game.game_id = record.seed, record.game_id
+        game._begin_round(state, history)
         game._rounds = [(past.deal, past.actions) for past in record.rounds[:-1]]
         game._go_on(*replay(record))
         return game
 
     @classmethod
-    def _set_up(cls, rules: Rules, state: NDArray[Any], history: Sequence[int], episode: Any) -> Game:
+    def _bare(cls, rules: Rules, episode: Any) -> Game:
+        """A game of no seed, in which a round is still to be begun."""
         game = cls(rules=rules, seed=0, episode=episode)
         game.seed = None
-        game._begin_round(state, history)
-        game._go_on(state, history)
         return game
 
     def _begin_round(self, state: NDArray[Any], history: Sequence[int]) -> None:
@@ -341,3 +345,14 @@ class Game:
         twin.table = self.table.__deepcopy__(memo)
         twin._rounds = list(self._rounds)
         return twin
+
+
+def _seed(name: str, value: Any) -> int:
+    """A seed or a game's number as an int."""
+    try:
+        number = -1 if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 2**64:
+        raise ValueError(f"{name}={value!r} is not allowed; allowed: an integer from 0 to 2**64 - 1")
+    return number

@@ -13,10 +13,11 @@ A tile is ``6-4``, the higher half first. An action is one word: ``6-4`` the lea
                 after ``forced`` on an empty layout from the opening rule, else from seat 0 leading
 ``starter``     who led; need not be given, since the layout and the turn tell it
 ``forced``      the opening rule names the lead (no value)
-``drawn``       the mover has drawn this turn: ``yes`` or ``no``. Left out: ``yes`` if the layout ends in a draw
+``drawn``       ``yes`` or ``no``: the mover has drawn this turn; need not be given, since the layout tells it
 ``lots``        the kept lot of each seat
 ``lacking``     numbers that each seat has shown not to hold
-``scores``      of the match, and ``round_points`` the part of them booked in this round; left out: 0
+``scores``      of the match, and ``round_points`` the part of them booked in this round; left out: 0. Below 0 only where
+                a round can cost its winner points
 ``round``       its number, from 1
 ``generator``   of the deals to come, 64 bits; left out: 0
 ``status``      ``playing`` (left out), ``round_over``, ``match_over`` or ``truncated``, and with it ``out`` (no value:
@@ -24,7 +25,8 @@ A tile is ``6-4``, the higher half first. An action is one word: ``6-4`` the lea
 ==============  ====================================================================================================
 
 Every tile of the set must be somewhere, once. The word ``rest``, once, in a hand or at the end of the boneyard, stands
-for all tiles that are not named, ascending. Hands may be of any size.
+for all tiles that are not named, ascending. Hands may be of any size; passes, draws and the end of a round must be
+what the rules say, as far as the tiles that are told show it (:mod:`dominoes_env.possible`).
 """
 
 from __future__ import annotations
@@ -37,12 +39,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoes_env.engine.deal import opening_seat
-from dominoes_env.engine.rounds import round_is_blocked
+from dominoes_env.engine.opening import opening_forces_lead
 from dominoes_env.engine.rules import Rules
-from dominoes_env.engine.scoring import decide_match
-from dominoes_env.engine.state import NONE, PLAYING, ROUND_OVER, TRUNCATED
+from dominoes_env.engine.state import NONE, PLAYING
 from dominoes_env.engine.tiles import MAX_PIP, TOUCHING, tiles_in
+from dominoes_env.possible import (
+    may_score_below_zero,
+    refuse_finished,
+    refuse_impossible_actions,
+    refuse_unfinished,
+    refuse_wrong_lead,
+)
 from dominoes_env.words import (
+    STATUS_WORDS,
     empty_round,
     format_action,
     format_tile,
@@ -52,6 +61,8 @@ from dominoes_env.words import (
     parse_tile,
     replay_layout,
     rules_text,
+    seats_in,
+    tile_list,
 )
 
 __all__ = [
@@ -92,6 +103,7 @@ _FLAGS = ("forced", "out")
 _ENDING = ("out", "won", "match_won", "next")
 _LAYOUT_FIELDS = ("laid", "ends", "tip_doubles", "begun", "spinner")
 _MAX_POINTS = 1_000_000_000
+_INTEGER = re.compile(r"-?(0[xX][0-9a-fA-F]+|[0-9]+)")
 
 
 def format_position(rules: Rules, state: NDArray[Any], history: Sequence[int] = (), *, with_rules: bool = True) -> str:
@@ -115,6 +127,8 @@ def format_position(rules: Rules, state: NDArray[Any], history: Sequence[int] = 
         raise ValueError("history: it does not lead to the layout of this state")
     if int(record["turn"]) != (int(record["starter"]) + turns) % num_players:
         raise ValueError(f"history: after it, seat {record['turn']} would not be to move if {record['starter']} led")
+    if bool(record["has_drawn"]) != _ends_in_draw(rules, history):
+        raise ValueError(f"history: it does not end as has_drawn={record['has_drawn']} of this state says")
     pile = [int(tile) for tile in record["pile"][: int(record["boneyard"])]]
     held = sum(map(int, record["hands"][:num_players])) + sum(1 << tile for tile in pile if tile != NONE)
     if int(record["laid"]) + held != (1 << rules.num_tiles) - 1:
@@ -127,8 +141,6 @@ def format_position(rules: Rules, state: NDArray[Any], history: Sequence[int] = 
     fields.append(f"turn {record['turn']}")
     if record["is_lead_forced"]:
         fields.append("forced")
-    if bool(record["has_drawn"]) != _ends_in_draw(rules, history):
-        fields.append("drawn yes" if record["has_drawn"] else "drawn no")
     if np.any(record["lots"] != NONE):
         fields.append("lots " + " / ".join(format_tile(lot) for lot in record["lots"][:num_players]))
     if np.any(record["lacking"]):
@@ -169,6 +181,8 @@ def parse_position(text: str, rules: Rules | None = None) -> tuple[Rules, NDArra
     Raises:
         ValueError: naming the field, if it is unknown or missing, or what it says cannot be.
     """
+    if not isinstance(text, str):
+        raise ValueError(f"position={text!r} is not allowed; allowed: a line of text")
     if "\n" in text.strip():
         raise ValueError("a position is one line")
     parts = text.split("|")
@@ -183,8 +197,12 @@ def parse_position(text: str, rules: Rules | None = None) -> tuple[Rules, NDArra
     _read_shown(rules, state, fields)
     _read_match(rules, state, fields)
     _read_ending(rules, state, fields)
+    refuse_impossible_actions(rules, state, history)
+    refuse_wrong_lead(rules, state, history)
     if state["status"][0] == PLAYING:
-        _refuse_finished(rules, state)
+        refuse_finished(rules, state)
+    else:
+        refuse_unfinished(rules, state, history)
     return rules, state, history
 
 
@@ -215,8 +233,8 @@ def _read(fields: dict[str, str], name: str, parse: Callable[[str], Any], defaul
 
 def _integer(text: str, low: int, high: int) -> int:
     try:
-        number = int(text, 0)
-    except ValueError:
+        number = int(text, 0) if _INTEGER.fullmatch(text) else low - 1
+    except ValueError:  # zeros in front, or more digits than Python reads
         number = low - 1
     if not low <= number <= high:
         raise ValueError(f"{text!r} is not allowed; allowed: an integer from {low} to {high}")
@@ -295,13 +313,10 @@ def _read_turn(rules: Rules, state: NDArray[Any], fields: dict[str, str], histor
     is_forced = "forced" in fields
     if (lots is not None) != (is_forced and rules.opening == "lots_keep"):
         raise ValueError(f"lots: they go with 'forced' and opening='lots_keep'; here opening={rules.opening!r}")
-    if is_forced and rules.opening not in FORCING_OPENINGS:
+    if is_forced and not opening_forces_lead(rules.row[0]):
         raise ValueError(f"forced: opening={rules.opening!r} names no lead")
     if lots is not None:
         state["lots"][0, :num_players] = lots
-        for seat, lot in enumerate(lots):
-            if not int(state["hands"][0, seat] | state["laid"][0]) >> lot & 1:
-                raise ValueError(f"lots: seat {seat} does not hold {format_tile(lot)}, and it has not been laid")
     elif is_forced and not history:
         named = int(opening_seat(state[0], rules.row[0]))
         if named == NONE:
@@ -317,9 +332,9 @@ def _read_turn(rules: Rules, state: NDArray[Any], fields: dict[str, str], histor
     if (starter + turns) % num_players != turn:
         raise ValueError(f"turn: seat {turn} is not to move when seat {starter} led and the layout has {turns} turns")
     state["turn"], state["starter"] = turn, starter
-    drawn = fields.get("drawn", "yes" if _ends_in_draw(rules, history) else "no")
-    if drawn not in ("yes", "no") or (drawn == "yes" and rules.draw_rule == "none"):
-        raise ValueError(f"drawn: {drawn!r} is not allowed with draw_rule={rules.draw_rule!r}; allowed: yes, no")
+    drawn = "yes" if _ends_in_draw(rules, history) else "no"
+    if fields.get("drawn", drawn) != drawn:
+        raise ValueError(f"drawn: {fields['drawn']!r} is not allowed with this layout; allowed: {drawn}")
     state["has_drawn"] = drawn == "yes"
 
 
@@ -336,19 +351,20 @@ def _read_shown(rules: Rules, state: NDArray[Any], fields: dict[str, str]) -> No
 
 def _read_match(rules: Rules, state: NDArray[Any], fields: dict[str, str]) -> None:
     """Scores, the round's number and the generator."""
+    least = -_MAX_POINTS if may_score_below_zero(rules) else 0
 
     def points(text: str) -> list[int]:
         words = re.split(r"[,/\s]+", text)
         if len(words) != rules.num_players:
             raise ValueError(f"{text!r} is not allowed; allowed: {rules.num_players} numbers")
-        numbers = [_integer(word, 0, _MAX_POINTS) for word in words]
+        numbers = [_integer(word, least, _MAX_POINTS) for word in words]
         if rules.teams and numbers[:2] != numbers[2:]:
             raise ValueError(f"{text!r} is not allowed; allowed: the same for both seats of a team")
         return numbers
 
     for name in ("scores", "round_points"):
         state[name][0, : rules.num_players] = _read(fields, name, points, 0)
-    if np.any(state["round_points"] > state["scores"]):
+    if least == 0 and np.any(state["round_points"] > state["scores"]):
         raise ValueError("round_points: they are part of the scores and cannot be more")
     state["round"] = _read(fields, "round", lambda value: _integer(value, 1, _MAX_POINTS), 1)
     state["generator"] = np.uint64(_read(fields, "generator", lambda value: _integer(value, 0, 2**64 - 1), 0))

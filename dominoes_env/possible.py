@@ -17,7 +17,7 @@ from dominoes_env.engine.opening import first_lead, tiles_above
 from dominoes_env.engine.rounds import round_is_blocked
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.scoring import decide_match, play_points, settle
-from dominoes_env.engine.state import MATCH_OVER, NONE, PLAYING, ROUND_OVER, TRUNCATED
+from dominoes_env.engine.state import MATCH_OVER, NONE, ROUND_OVER, TRUNCATED
 from dominoes_env.words import STATUS_WORDS, empty_round, format_action, format_tile, seats_in
 
 __all__ = [
@@ -108,7 +108,9 @@ def refuse_wrong_lead(rules: Rules, state: NDArray[Any], history: Sequence[int])
             raise ValueError(f"forced: seat {starter} led {format_tile(lead)}; allowed: its lot")
         return
     if first_lead(np.uint64(1 << lead), rules.row[0]) == NONE:
-        raise ValueError(f"forced: by opening={rules.opening!r} no hand leads {format_tile(lead)}; it asks for a redeal")
+        raise ValueError(
+            f"forced: by opening={rules.opening!r} no hand leads {format_tile(lead)}; it asks for a redeal"
+        )
     above = int(tiles_above(lead, rules.row[0]))
     for seat in range(rules.num_players):
         has_drawn = any(action == rules.draw_action and seats[place] == seat for place, action in enumerate(history))
@@ -149,11 +151,10 @@ def _refuse_bookings(rules: Rules, state: NDArray[Any]) -> None:
     before = state.copy()
     before["scores"] -= before["round_points"]
     before["round"] -= 1
-    if not _ends_at_once(rules) or np.any(before["scores"] >= rules.target) or rules.max_rounds:
-        decide_match(before[0], rules.row[0])
-        if before["status"][0] in (MATCH_OVER, TRUNCATED):
-            name = "round" if before["status"][0] == TRUNCATED else "scores"
-            raise ValueError(f"{name}: the match was over before round {state['round'][0]}")
+    decide_match(before[0], rules.row[0])
+    if before["status"][0] != ROUND_OVER:
+        name = "round" if before["status"][0] == TRUNCATED else "scores"
+        raise ValueError(f"{name}: the match was over before round {state['round'][0]}")
 
 
 # A round that is over
@@ -201,9 +202,7 @@ def _refuse_ending(rules: Rules, right: NDArray[Any], state: NDArray[Any]) -> No
     raise ValueError("scores: they cannot be with these hands")
 
 
-def _endings(
-    rules: Rules, state: NDArray[Any], mover: int, is_play: bool, is_out: bool
-) -> Iterator[NDArray[Any]]:
+def _endings(rules: Rules, state: NDArray[Any], mover: int, is_play: bool, is_out: bool) -> Iterator[NDArray[Any]]:
     """What the round is, settled, for each way in which its bookings can have come to the scores in ``state``."""
     row, out = rules.row[0], mover if is_out else NONE
     unsettled = state.copy()

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from dominoes_env.engine.deal import deal_round, opening_seat, row_generator, start_match
 from dominoes_env.engine.moves import is_legal, nth_legal_action, num_legal_actions
+from dominoes_env.engine.opening import opening_forces_lead
 from dominoes_env.engine.rounds import step
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import NONE, PLAYING, ROUND_OVER
 from dominoes_env.notation import (
-    FORCING_OPENINGS,
     STATUS_WORDS,
     format_action,
     format_position,
@@ -97,7 +97,7 @@ def seeded_start(rules: Rules, seed: int, game_id: int) -> NDArray[Any]:
 
 
 def _is_same(state: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether two records (1,) hold the same; their bytes may differ in the padding between fields."""
+    """Whether two records (1,) hold the same."""
     return bool((state == other).all())
 
 
@@ -203,7 +203,7 @@ def _check_next_deal(rules: Rules, before: NDArray[Any], state: NDArray[Any], hi
     if np.any(state["round_points"]) or np.any(state["lacking"]) or state["status"][0] != PLAYING:
         raise ValueError("deal: a round starts with nothing booked and nothing shown")
     leads, starter = int(before["next_leads"][0]), int(state["starter"][0])
-    is_forced = leads == 0 and rules.opening in FORCING_OPENINGS
+    is_forced = leads == 0 and bool(opening_forces_lead(rules.row[0]))
     if bool(state["is_lead_forced"][0]) != is_forced:
         raise ValueError("deal: the lead is " + ("forced" if is_forced else "free"))
     if is_forced and rules.opening == "lots_keep":

@@ -41,7 +41,7 @@ class raw_env(SeatedEnv, AECEnv[str, Observation, int | None]):  # type: ignore[
         illegal: ``"raise"``: an illegal action raises ValueError and changes nothing; ``"lose"``: it ends the
             episode, the mover gets minus all pips of the set (-1 with ``reward="win"``) and the others share
             them; with teams his partner loses as much as he does and each opponent gains it.
-        illegal_reward: what the mover gets instead, at most 0.
+        illegal_reward: what the mover gets instead, at most 0; only with ``illegal="lose"``.
         skip_forced: states with one legal action are played on without a step.
         history: the observation ends in the actions of the round, in order.
         render_mode: ``"human"`` prints, ``"ansi"`` returns the table as the agent on turn sees it.
@@ -90,7 +90,8 @@ class raw_env(SeatedEnv, AECEnv[str, Observation, int | None]):  # type: ignore[
         Args:
             seed: of all chance from here on.
             options: ``{"deal": ..., "lead": ...}`` or ``{"position": ...}`` sets a game up, see
-                :mod:`dominoes_env.envs.set_up`; other options are ignored.
+                :mod:`dominoes_env.envs.set_up`; other options are ignored. A game set up is shown as it is, with
+                ``skip_forced`` too: a forced action in it is not played on.
 
         Raises:
             ValueError: for a seed, deal or position that is not allowed; the environment stays as it was.

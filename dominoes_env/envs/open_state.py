@@ -23,14 +23,14 @@ _REPLACED = ("hand", "lacking")
 def state_layout(rules: Rules, *, history: bool = False) -> dict[str, Piece]:
     """The pieces of :func:`open_state` by name, in order.
 
-    ``hands`` (n, T) 0/1, ``pile`` (B,) the boneyard in drawing order as tile + 1 and 0 where a tile is gone,
-    ``lacking`` (n, N+1) 0/1, then the other pieces of the observation of seat 0, whose seat order is the absolute one.
-    B is the size of the boneyard as dealt; the piece is left out where that is 0.
+    ``hands`` (n, T) 0/1, ``pile`` (T,) the boneyard in drawing order as tile + 1, then 0, ``lacking`` (n, N+1) 0/1,
+    then the other pieces of the observation of seat 0, whose seat order is the absolute one. The pile has room for
+    every tile of the set, since a position that is set up may leave more in the boneyard than a deal does.
     """
     players, numbers = rules.num_players, rules.max_pip + 1
     shapes: list[tuple[str, tuple[int, ...], int, int, str]] = [
         ("hands", (players, rules.num_tiles), 0, 1, "tiles in each hand, by tile id"),
-        ("pile", (rules.boneyard_size,), 0, rules.num_tiles, "boneyard in drawing order: tile + 1; 0 is drawn"),
+        ("pile", (rules.num_tiles,), 0, rules.num_tiles, "boneyard in drawing order: tile + 1; after it 0"),
         ("lacking", (players, numbers), 0, 1, "numbers that each seat has shown not to hold"),
     ]
     for name, piece in observation_layout(rules, history=history).items():
@@ -39,10 +39,8 @@ def state_layout(rules: Rules, *, history: bool = False) -> dict[str, Piece]:
     layout: dict[str, Piece] = {}
     start = 0
     for name, shape, low, high, meaning in shapes:
-        size = int(np.prod(shape))
-        if size > 0:
-            layout[name] = Piece(name, start, shape, low, high, meaning)
-            start += size
+        layout[name] = Piece(name, start, shape, low, high, meaning)
+        start += layout[name].size
     return layout
 
 
@@ -71,7 +69,7 @@ def open_state(
     hands = record["hands"][:players, None] >> np.arange(rules.num_tiles, dtype=np.uint64) & np.uint64(1)
     lacking = record["lacking"][:players, None] >> np.arange(rules.max_pip + 1, dtype=np.uint16) & np.uint16(1)
     left = int(record["boneyard"])
-    pile = np.zeros(rules.boneyard_size, np.int8)
+    pile = np.zeros(rules.num_tiles, np.int8)
     pile[:left] = record["pile"][:left][::-1] + 1
     seen = observation_layout(rules, history=history)
     public = [observation[piece.slice] for name, piece in seen.items() if name not in _REPLACED]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pettingzoo import ParallelEnv
@@ -65,7 +66,10 @@ class parallel_env(SeatedEnv, ParallelEnv[str, Observation, int]):  # type: igno
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        """Begin a new episode; seed and options as in the turn-based form. Returns observations and infos."""
+        """Begin a new episode; seed and options as in the turn-based form. Returns observations and infos.
+
+        A deal or position that ``options`` set up is shown as it is, with ``skip_forced`` too.
+        """
         self._seats.reset(seed, options)
         self.agents = list(self.possible_agents)
         if self.render_mode == "human":
@@ -89,7 +93,7 @@ class parallel_env(SeatedEnv, ParallelEnv[str, Observation, int]):  # type: igno
             seats.require_reset("step")
             raise ValueError("step() is not allowed: the episode is over; allowed: reset()")
         agent = self.possible_agents[seats.turn]
-        if agent not in actions:
+        if not isinstance(actions, Mapping) or agent not in actions:
             raise ValueError(f"actions={actions!r} is not allowed; allowed: a dict with the action of {agent}, on turn")
         seats.play(actions[agent])
         agents = self.agents

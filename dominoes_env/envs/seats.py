@@ -66,6 +66,8 @@ class Seats:
         ):
             if value not in allowed:
                 raise ValueError(f"{name}={value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
+        if illegal == "raise" and illegal_reward is not None:
+            raise ValueError(f"illegal_reward={illegal_reward!r} is not allowed; allowed: None with illegal='raise'")
         self.rules = rules
         self.table = Table(rules, episode=episode, reward=reward, skip_forced=skip_forced, history=history)
         self.raises = illegal == "raise"
@@ -141,9 +143,13 @@ class Seats:
             observation = self.table.observations[0].copy()
         else:
             observation = self.table.observe(0, seat)
+        return {"observation": self._as_seen(observation), "action_mask": self.mask(seat)}
+
+    def _as_seen(self, observation: NDArray[np.int8]) -> NDArray[np.int8]:
+        """An observation as the episode stands: once it is lost nobody moves, and the mask must follow from it."""
         if self._is_lost:
-            observation[self._turn_piece] = 0  # nobody moves any more, and the mask must follow from what is seen
-        return {"observation": observation, "action_mask": self.mask(seat)}
+            observation[self._turn_piece] = 0
+        return observation
 
     def infos(self) -> dict[str, dict[str, Any]]:
         """The ``info`` of every agent: its mask again, and nothing else."""
@@ -152,7 +158,8 @@ class Seats:
     def state(self) -> NDArray[np.int8]:
         """All there is to know, hidden tiles included, laid out by :func:`state_layout`; a fresh array."""
         self.require_reset("state")
-        return open_state(self.rules, self.table.states, self.table.observe(0, 0), history=self.history)
+        observation = self._as_seen(self.table.observe(0, 0))
+        return open_state(self.rules, self.table.states, observation, history=self.history)
 
     def render(self) -> str | None:
         """The table as the seat on turn may see it: returned as text (``ansi``) or printed (``human``)."""
@@ -168,7 +175,9 @@ class Seats:
 
     def view(self, seat: int) -> str:
         """The table as text as one seat sees it; the tiles hidden from that seat are not in it."""
-        text = view_text(self.rules, self.table.states, self.table.round_history().tolist(), viewer=seat)
+        text = view_text(
+            self.rules, self.table.states, self.table.round_history().tolist(), viewer=seat, is_lost=self._is_lost
+        )
         if self._is_lost:
             text += f"\nthe episode is over: {self.agents[self.turn]} lost it by an illegal action"
         return text

@@ -1,13 +1,15 @@
 """Games set up by hand: what ``reset(options=...)`` may ask for, read in full before anything changes.
 
 ``{"deal": deal, "lead": seat}`` begins the first round with given tiles. ``deal`` is ``{"hands": [...]}`` with a
-sequence of tiles for each seat, or just that sequence of hands; a tile is a word (``"6-4"``), a pair (``(6, 4)``) or a
+sequence (or set) of tiles for each seat, or just that sequence of hands; a tile is a word (``"6-4"``), a pair (``(6, 4)``) or a
 tile id. ``"boneyard"``, if given, is in drawing order, and all tiles that are named nowhere follow, ascending.
 ``"lots"`` has the kept lot of each seat where the rules keep lots. ``lead`` is a seat or an agent's name. If it is not
 given, the best of the kept lots leads, else whom the opening rule names by the hands (a lead that differs is refused),
 else a lot decides. (A kept lot redrawn after a tie may lead without being the best: then ``lead`` says so.)
 
 ``{"position": line}`` begins in a position, see :mod:`dominoes_env.notation`; its rules may be left out.
+
+What is set up is shown as it is: with ``skip_forced`` too the first step is taken in it, even if it is forced.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoes_env.engine.deal import lots_winners, start_match
+from dominoes_env.engine.opening import opening_forces_lead
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import NONE, PLAYING
 from dominoes_env.engine.tiles import tile_id
 from dominoes_env.engine.variants import VARIANTS
-from dominoes_env.notation import FORCING_OPENINGS, parse_position
-from dominoes_env.words import format_tile, parse_tile, rules_text
+from dominoes_env.notation import parse_position
+from dominoes_env.words import format_tile, parse_tile, rules_text, tile_list
 
 __all__ = ["SetUp", "read_set_up"]
 
@@ -61,6 +64,8 @@ def read_set_up(rules: Rules, options: Mapping[str, Any] | None) -> SetUp | None
     Raises:
         ValueError: for a deal, lead or position that cannot be; the message names it.
     """
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(f"options={options!r} is not allowed; allowed: None or a dict")
     known = {name: options[name] for name in ("deal", "lead", "position") if options and options.get(name) is not None}
     if "position" in known:
         if len(known) > 1:
@@ -95,16 +100,16 @@ def _from_deal(rules: Rules, deal: Any, lead: Any) -> SetUp:
         if key not in _DEAL_KEYS:
             raise ValueError(f"options: deal: {key!r} is unknown; allowed: {', '.join(_DEAL_KEYS)}")
     hands = _by_seat(rules, "hands", deal.get("hands"))
-    tiles = [_tiles(rules, f"hand of seat {seat}", hand) for seat, hand in enumerate(hands)]
+    tiles = [_tiles(rules, f"hand of seat {seat}", hand, is_ordered=False) for seat, hand in enumerate(hands)]
     for seat, hand in enumerate(tiles):
         if len(hand) != rules.hand_size:
             raise ValueError(f"options: deal: seat {seat} has {len(hand)} tiles; allowed: {rules.hand_size}")
     boneyard = _tiles(rules, "boneyard", deal.get("boneyard", ()))
     fields = [
-        "hands " + " / ".join(map(_tile_list, tiles)),
+        "hands " + " / ".join(map(tile_list, tiles)),
         "boneyard " + ",".join([*map(format_tile, boneyard), "rest"]),
     ]
-    is_forced = rules.opening in FORCING_OPENINGS
+    is_forced = bool(opening_forces_lead(rules.row[0]))
     seat = NONE if lead is None else _seat(rules, lead)
     starter = NONE if is_forced else seat
     if is_forced:
@@ -137,8 +142,9 @@ def _by_seat(rules: Rules, name: str, values: Any) -> list[Any]:
     return list(values)
 
 
-def _tiles(rules: Rules, name: str, values: Any) -> list[int]:
-    if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray, set, frozenset)):
+def _tiles(rules: Rules, name: str, values: Any, *, is_ordered: bool = True) -> list[int]:
+    kinds = (Sequence, np.ndarray) if is_ordered else (Sequence, np.ndarray, set, frozenset)
+    if isinstance(values, str) or not isinstance(values, kinds):
         raise ValueError(f"options: deal: {name}={values!r} is not allowed; allowed: a sequence of tiles")
     return [_tile(rules, name, value) for value in values]
 
@@ -163,10 +169,6 @@ def _tile(rules: Rules, name: str, value: Any) -> int:
             f"from 0 to {rules.num_tiles - 1}, of the double-{rules.max_pip} set"
         )
     return tile
-
-
-def _tile_list(tiles: Sequence[int]) -> str:
-    return ",".join(map(format_tile, tiles))
 
 
 def _seat(rules: Rules, lead: Any) -> int:

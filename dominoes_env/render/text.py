@@ -16,7 +16,9 @@ from dominoes_env.words import format_tile, layout_line, rules_text
 __all__ = ["view_text"]
 
 
-def view_text(rules: Rules, state: NDArray[Any], history: Sequence[int], *, viewer: int | None = None) -> str:
+def view_text(
+    rules: Rules, state: NDArray[Any], history: Sequence[int], *, viewer: int | None = None, is_lost: bool = False
+) -> str:
     """The table as a few lines of text, without a line break at the end.
 
     Args:
@@ -24,6 +26,7 @@ def view_text(rules: Rules, state: NDArray[Any], history: Sequence[int], *, view
         state: its record, shape (1,), dtype ``STATE_DTYPE``.
         history: the actions of the round, in order.
         viewer: the seat that looks; nothing that is hidden from it is in the text. None shows every hand.
+        is_lost: the episode ended in mid-round by an illegal action, so that nobody is marked as the mover.
     """
     record = state[0]
     ends = [f"{end}: {number}" for end, number in enumerate(record["ends"]) if number >= 0]
@@ -35,10 +38,12 @@ def view_text(rules: Rules, state: NDArray[Any], history: Sequence[int], *, view
     ]
     for seat in range(rules.num_players):
         is_shown = viewer is None or viewer == seat
-        known = record["hands"][seat] if is_shown else known_tiles(record, seat)
-        hand = " ".join(format_tile(tile) for tile in tiles_in(known)) or "hidden"
+        known = tiles_in(record["hands"][seat] if is_shown else known_tiles(record, seat))
+        hand = " ".join(map(format_tile, known))
         count = int(record["hand_counts"][seat])
-        is_mover = record["status"] == PLAYING and record["turn"] == seat
+        if len(known) < count:
+            hand = f"{hand} and {count - len(known)} hidden" if known else "hidden"
+        is_mover = record["status"] == PLAYING and record["turn"] == seat and not is_lost
         lines.append(
             f"{'>' if is_mover else ' '} player_{seat}  score {record['scores'][seat]}  "
             f"{count} {'tile' if count == 1 else 'tiles'}{': ' + hand if count else ''}"
