@@ -16,8 +16,8 @@ A tile is ``6-4``, the higher half first. An action is one word: ``6-4`` the lea
 ``drawn``       ``yes`` or ``no``: the mover has drawn this turn; need not be given, since the layout tells it
 ``lots``        the kept lot of each seat
 ``lacking``     numbers that each seat has shown not to hold
-``scores``      of the match, and ``round_points`` the part of them booked in this round; left out: 0. Below 0 only where
-                a round can cost its winner points
+``scores``      of the match, and ``round_points`` the part of them booked in this round; left out: 0. Below 0 only
+                where a round can cost its winner points
 ``round``       its number, from 1
 ``generator``   of the deals to come, 64 bits; left out: 0
 ``status``      ``playing`` (left out), ``round_over``, ``match_over`` or ``truncated``, and with it ``out`` (no value:

@@ -132,8 +132,6 @@ def refuse_finished(rules: Rules, state: NDArray[Any]) -> None:
         raise ValueError(f"hands: seat {np.flatnonzero(counts == 0)[0]} holds no tile, so the round is over")
     if round_is_blocked(state[0], rules.row[0]):
         raise ValueError("hands: nobody can move, so the round is over")
-    if _ends_at_once(rules) and np.any(state["scores"] >= rules.target):
-        raise ValueError(f"scores: {rules.target} points are reached, so the match is over")
     _refuse_bookings(rules, state)
 
 
@@ -142,12 +140,12 @@ def _ends_at_once(rules: Rules) -> bool:
 
 
 def _refuse_bookings(rules: Rules, state: NDArray[Any]) -> None:
-    """With nothing of the round's end booked: only plays have scored, and the match was open before the round."""
+    """Refuse scores with which a round cannot be played on: only its plays have scored, in a match that is open."""
+    if _ends_at_once(rules) and np.any(state["scores"] >= rules.target):
+        raise ValueError(f"scores: {rules.target} points are reached, so the match is over")
     if np.any(state["round_points"] < 0) or (rules.end_scoring == "none" and np.any(state["round_points"])):
-        raise ValueError(
-            f"round_points: they do not fit the hands with end_scoring={rules.end_scoring!r}: plays scored "
-            + " ".join(map(str, state["round_points"][0, : rules.num_players]))
-        )
+        booked = " ".join(map(str, state["round_points"][0, : rules.num_players]))
+        raise ValueError(f"round_points: plays cannot have booked {booked} with end_scoring={rules.end_scoring!r}")
     before = state.copy()
     before["scores"] -= before["round_points"]
     before["round"] -= 1
@@ -208,25 +206,35 @@ def _endings(rules: Rules, state: NDArray[Any], mover: int, is_play: bool, is_ou
     unsettled = state.copy()
     for name in ("status", "is_out", "round_winners", "match_winners", "next_leads"):
         unsettled[name] = 0
-    if is_out or round_is_blocked(state[0], row):
+    refused: ValueError | None = None
+    if is_play and _play_ends_match(rules, state, mover):
+        ended = unsettled.copy()
+        ended["status"] = MATCH_OVER
+        ended["match_winners"] = _side(rules, mover)
+        settle(ended[0], row, out)
+        yield ended
+    elif is_out or round_is_blocked(state[0], row):
         for amounts in _amounts(rules, unsettled, out):
             ended = unsettled.copy()
             ended["scores"] -= amounts
             ended["round_points"] -= amounts
-            if _ends_at_once(rules) and np.any(ended["scores"] >= rules.target):
+            try:
+                _refuse_bookings(rules, ended)
+            except ValueError as error:
+                refused = refused or error
                 continue
-            _refuse_bookings(rules, ended)
             settle(ended[0], row, out)
             yield ended
-    if _ends_at_once(rules) and is_play and rules.end_scoring != "none":
-        points = int(play_points(state[0], row))
-        score = int(state["scores"][0, mover])
-        if score - points < rules.target <= score and state["round_points"][0, mover] >= points:
-            ended = unsettled.copy()
-            ended["status"] = MATCH_OVER
-            ended["match_winners"] = _side(rules, mover)
-            settle(ended[0], row, out)
-            yield ended
+    if refused is not None:
+        raise refused
+
+
+def _play_ends_match(rules: Rules, state: NDArray[Any], mover: int) -> bool:
+    """Whether the points of the last play reached the target, so that nothing more was booked."""
+    if not _ends_at_once(rules) or rules.end_scoring == "none":
+        return False
+    points, score = int(play_points(state[0], rules.row[0])), int(state["scores"][0, mover])
+    return score - points < rules.target <= score and int(state["round_points"][0, mover]) >= points
 
 
 def _amounts(rules: Rules, unsettled: NDArray[Any], out: int) -> Iterator[NDArray[Any]]:

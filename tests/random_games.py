@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -22,14 +23,27 @@ KNOBS: dict[str, st.SearchStrategy[object]] = {
     "max_rounds": st.integers(0, 4),
 }
 
+#: Knobs of ``partners`` with which a won block may cost points: the hands are rounded one by one.
+PAYING: dict[str, Any] = {
+    "max_pip": 3,
+    "hand_size": 2,
+    "opening": "uniform",
+    "end_scoring": "fives",
+    "rounding": "each_hand",
+    "award": "opponents_minus_own",
+    "target": 20,
+    "max_rounds": 8,
+}
+PARTNERS_WHO_PAY = (("partners", 4), PAYING)
+
 
 @st.composite
 def rule_sets(draw: st.DrawFn) -> Rules:
-    """A preset for any number of players, up to three knobs changed."""
-    variant, num_players = draw(st.sampled_from(PRESETS))
+    """A preset for any number of players, or partners who may pay for a won block, up to three knobs changed."""
+    (variant, num_players), base = draw(st.sampled_from([*((preset, {}) for preset in PRESETS), PARTNERS_WHO_PAY]))
     knobs = draw(st.lists(st.sampled_from(sorted(KNOBS)), max_size=3, unique=True))
     try:
-        return make_rules(variant, num_players=num_players, **{knob: draw(KNOBS[knob]) for knob in knobs})
+        return make_rules(variant, num_players=num_players, **base | {knob: draw(KNOBS[knob]) for knob in knobs})
     except ValueError:
         assume(False)
         raise

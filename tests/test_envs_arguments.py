@@ -12,6 +12,7 @@ from env_cases import PRESETS, first_illegal
 
 from dominoes_env.engine.variants import make_rules
 from dominoes_env.envs.aec import env, raw_env
+from dominoes_env.envs.open_state import state_layout
 from dominoes_env.envs.parallel import parallel_env
 from dominoes_env.observation import read_piece
 
@@ -28,7 +29,8 @@ def test_an_illegal_action_loses(variant: str, players: int) -> None:
     before = game.state()
     game.step(first_illegal(game))
     assert all(game.terminations.values()) and not any(game.truncations.values())
-    assert np.array_equal(before[: before.size // 2], game.state()[: before.size // 2])  # nobody's tiles moved
+    before[state_layout(rules)["turn"].slice] = 0
+    assert np.array_equal(before, game.state())  # nobody's tiles moved
     loss = rules.total_pips
     assert game.rewards[mover] == -loss and sum(game.rewards.values()) == pytest.approx(0)
     seat = game.possible_agents.index(mover)
@@ -40,7 +42,9 @@ def test_an_illegal_action_loses(variant: str, players: int) -> None:
         seen = game.observe(agent)
         assert seen["action_mask"].sum() == seen["action_mask"][-1] == 1
         assert not read_piece(rules, seen["observation"], "turn").any()
-    assert "illegal" in game.unwrapped.view(mover)
+    view = game.unwrapped.view(mover)
+    assert "illegal" in view and ">" not in view
+    assert not game.state()[state_layout(rules)["turn"].slice].any()
     for _ in game.agent_iter():
         assert game.last()[2]
         game.step(None)
@@ -56,6 +60,10 @@ def test_what_an_illegal_action_costs_can_be_set() -> None:
     for wrong in (1, float("nan"), float("-inf"), "-1", True):
         with pytest.raises(ValueError, match=r"illegal_reward=.*allowed"):
             env("draw", illegal_reward=wrong)  # type: ignore[arg-type]
+    for make in (raw_env, lambda **settings: env(illegal="raise", **settings)):
+        with pytest.raises(ValueError, match=r"illegal_reward=-3 is not allowed; allowed: None with illegal='raise'"):
+            make(illegal_reward=-3)
+    assert raw_env(illegal="lose", illegal_reward=-3).unwrapped is not None
 
 
 def test_an_illegal_action_can_raise_and_changes_nothing() -> None:

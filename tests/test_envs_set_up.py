@@ -11,6 +11,8 @@ from env_cases import chooser, same_state, state_of
 
 from dominoes_env.engine.variants import make_rules
 from dominoes_env.envs.aec import env
+from dominoes_env.envs.open_state import state_layout
+from dominoes_env.envs.parallel import parallel_env
 from dominoes_env.envs.set_up import read_set_up
 from dominoes_env.game import Game
 
@@ -88,13 +90,18 @@ def test_a_match_goes_on_from_a_given_deal() -> None:
         ({"deal": HANDS, "lead": 2}, "lead=2 is not allowed; allowed: 0 to 1"),
         ({"deal": HANDS, "lead": "player_5"}, "lead='player_5'"),
         ({"deal": [["6-5", "6-4", "6-3"], ["5-4", "5-3", "5-2"]]}, "seat 0 has 3 tiles"),
+        ({"deal": {"hands": HANDS, "boneyard": {"5-4", "3-2"}}}, "boneyard=.* allowed: a sequence of tiles"),
+        ({"deal": set(map(tuple, HANDS))}, "allowed: 2, one a seat"),
+        ("abc", "options='abc' is not allowed; allowed: None or a dict"),
+        (5, "options=5 is not allowed"),
+        (["deal"], r"options=\['deal'\] is not allowed"),
         ({"position": 3}, "position=3"),
         ({"position": "nonsense"}, "position"),
         ({"position": "block num_players=2 | hands rest / 6-6"}, "its rules are"),
         ({"position": "hands rest / 6-6", "deal": HANDS}, "not allowed together"),
     ],
 )
-def test_a_wrong_set_up_is_refused_and_changes_nothing(options: dict[str, Any], message: str) -> None:
+def test_a_wrong_set_up_is_refused_and_changes_nothing(options: Any, message: str) -> None:
     game = env("draw")
     game.reset(seed=1)
     before = pickle.dumps(game)
@@ -137,3 +144,39 @@ def test_options_may_be_empty_or_unknown() -> None:
     rules = make_rules("draw")
     assert read_set_up(rules, None) is read_set_up(rules, {}) is read_set_up(rules, {"options": 1}) is None
     assert read_set_up(rules, {"deal": None, "lead": None, "position": None}) is None
+
+
+def test_hands_may_be_sets() -> None:
+    game = env("draw")
+    game.reset(seed=3, options={"deal": HANDS})
+    before = state_of(game)
+    game.reset(seed=3, options={"deal": [set(HANDS[0]), frozenset(HANDS[1])]})
+    assert same_state(before, state_of(game))
+
+
+@pytest.mark.parametrize(
+    ("variant", "hands"),
+    [
+        ("partners", "6-6,0-0,0-1 / 6-1,6-2 / 1-1 / 5-5"),
+        ("draw", "6-6,0-0,0-1 / 6-1"),
+        ("cuban", "1-0 / 2-0 / 3-0 / 4-0"),
+    ],
+)
+def test_state_has_room_for_any_boneyard(variant: str, hands: str) -> None:
+    game = env(variant)
+    game.reset(seed=1, options={"position": f"hands {hands} | turn 0"})
+    state, record = game.state(), state_of(game)[0]
+    assert game.state_space.contains(state)
+    pile = state[state_layout(game.unwrapped.rules)["pile"].slice]
+    left = int(record["boneyard"])
+    assert pile.size == game.unwrapped.rules.num_tiles and not pile[left:].any()
+    assert (pile[:left] - 1).tolist() == record["pile"][:left][::-1].tolist()
+
+
+def test_a_game_set_up_is_shown_as_it_is() -> None:
+    """Also where forced moves are skipped: the forced lead of the deal is there to be taken."""
+    for make in (env, parallel_env):
+        game = make("draw", skip_forced=True)
+        game.reset(seed=1, options={"deal": HANDS})
+        assert not state_of(game)["laid"][0]
+        assert np.flatnonzero(game.unwrapped.observe("player_0")["action_mask"]).tolist() == [27]

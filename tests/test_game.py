@@ -14,6 +14,7 @@ from dominoes_env.archive import format_record
 from dominoes_env.engine.variants import make_rules
 from dominoes_env.game import Game
 from dominoes_env.observation import observation_size
+from dominoes_env.records import make_record
 from dominoes_env.table import Table
 
 
@@ -56,10 +57,34 @@ def test_arguments() -> None:
         ({"seed": -1}, "seed=-1"),
         ({"seed": 1.5}, "seed=1.5"),
         ({"seed": 2**64}, "seed="),
+        ({"seed": True}, "seed=True"),
+        ({"seed": "7"}, "seed='7'"),
+        ({"game_id": -1}, "game_id=-1"),
+        ({"game_id": 1.5}, "game_id=1.5"),
+        ({"game_id": "1"}, "game_id='1'"),
+        ({"game_id": np.True_}, r"game_id=np\.True_"),
+        ({"game_id": 2**64}, "game_id="),
         ({"episode": "day"}, "episode='day'"),
     ]:
         with pytest.raises(ValueError, match=reason):
             Game(**arguments)  # type: ignore[arg-type]
+
+
+def test_seeds_of_numpy_are_seeds() -> None:
+    game = Game("draw", seed=np.int64(7), game_id=np.uint8(3))
+    assert (type(game.seed), type(game.game_id), game.record.seed, game.record.game_id) == (int, int, 7, 3)
+    assert game.position == Game("draw", seed=7, game_id=3).position
+    largest = Game("draw", seed=np.uint64(2**64 - 1), game_id=np.uint64(2**64 - 1))
+    assert Game.from_record(format_record(largest.record)).record == largest.record
+    line = "draw | hands 5-3 / 6-5,0-0 | layout 5-2 | turn 0"
+    assert Game.from_position(line, seed=np.int32(1)).position == Game.from_position(line, seed=1).position
+
+
+def test_what_is_no_position_or_record() -> None:
+    with pytest.raises(ValueError, match="position=5 is not allowed; allowed: a line of text"):
+        Game.from_position(5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="record=5 is not allowed; allowed: a Record, or its text"):
+        Game.from_record(5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("variant", "num_players"), PRESETS)
@@ -199,6 +224,15 @@ def test_a_match_goes_on_after_a_round() -> None:
     assert whole.position == match.position
 
 
+def test_a_record_that_starts_after_a_round() -> None:
+    over = finish(Game("draw", seed=3, episode="round")).position
+    match = Game.from_position(over)
+    assert [len(past.actions) for past in match.record.rounds] == [0, 0]
+    first = make_record(match.rules, [(match.record.rounds[0].deal, ())])
+    twin = Game.from_record(first)
+    assert (twin.round, twin.position, twin.record) == (2, match.position, match.record)
+
+
 @pytest.mark.parametrize(("variant", "num_players"), PRESETS)
 def test_from_record(variant: str, num_players: int) -> None:
     game = Game(variant, num_players=num_players, seed=9, game_id=3)
@@ -257,3 +291,15 @@ def test_seeds_drawn_for_the_player() -> None:
     game = Game("draw")
     assert game.seed is not None
     assert Game("draw", seed=game.seed).position == game.position
+
+
+def test_a_view_tells_kept_lots() -> None:
+    line = "block opening=lots_keep | hands 5-5,1-0 / 4-4,6-5 | forced | lots 5-5 / 4-4 | turn 0"
+    game = Game.from_position(line)
+    assert "player_1  score 0  2 tiles: 4-4 and 1 hidden" in game.view(0)
+    assert "player_0  score 0  2 tiles: 5-5 and 1 hidden" in game.view(1)
+    assert "hidden" not in str(game)
+    bare = Game.from_position(line.replace(",6-5", "").replace("hands 5-5,1-0", "hands 5-5,1-0,6-5"))
+    assert "player_1  score 0  1 tile: 4-4\n" in bare.view(0)
+    bare.step("5-5")
+    assert "player_0  score 0  2 tiles: hidden" in bare.view(1)

@@ -148,7 +148,7 @@ def test_the_next_deal_follows() -> None:
         (f"{hands} | turn 1 | round 2 | scores 11 0", "seat 1 does not lead after the round before"),
         (f"{hands} | turn 0 | round 3 | scores 11 0", "round 2 starts with the scores"),
         (f"{hands} | turn 0 | round 2 | scores 12 0", "round 2 starts with the scores"),
-        (f"{hands} | turn 0 | round 2 | scores 11 0 | round_points 5 0", "nothing booked"),
+        (f"{hands} | turn 0 | round 2 | scores 11 0 | lacking 3 / -", "nothing booked and nothing shown"),
         (f"{hands},3-3 | turn 0 | round 2 | scores 11 0", "2 tiles each"),
         (f"{hands} | layout 4-4 4-3@0 | turn 0 | round 2 | scores 11 0", "empty layout"),
     ]:
@@ -209,6 +209,25 @@ def test_reading_is_lazy(tmp_path: Path) -> None:
     assert next(reader) == record
     with pytest.raises(ValueError, match=r"games\.jsonl, line 2: no record"):
         next(reader)
+
+
+def test_lines_that_are_no_text(tmp_path: Path) -> None:
+    record = played(make_rules("draw"), 1, 40).record
+    path = tmp_path / "games.jsonl"
+    for junk, reason in ((b"\xff\xfe", "codec can't decode"), (b"[" * 200_000, "no record, or one that breaks off")):
+        path.write_bytes(record_to_json(record).encode() + b"\n" + junk + b"\n")
+        reader = read_records(path)
+        assert next(reader) == record
+        with pytest.raises(ValueError, match=rf"games\.jsonl, line 2: .*{reason}"):
+            next(reader)
+
+
+def test_blank_lines_are_skipped(tmp_path: Path) -> None:
+    record = played(make_rules("draw"), 1, 40).record
+    path = tmp_path / "games.jsonl"
+    for text in ("{}\n\n", "{}\r\n \r\n", "{}", "\n{}\n"):
+        path.write_bytes(text.replace("{}", record_to_json(record)).encode())
+        assert list(read_records(path)) == [record]
 
 
 def test_writing_is_all_or_nothing(tmp_path: Path) -> None:

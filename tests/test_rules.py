@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dominoes_env.engine.rules import KNOB_VALUES, RULES_DTYPE, Rules, parse_knob
-from dominoes_env.engine.variants import REFUSED_GAMES, VARIANTS, describe_rules, make_rules
+from dominoes_env.engine.variants import REFUSED_GAMES, VARIANTS, choose_rules, describe_rules, make_rules
 
 pytestmark = pytest.mark.unjitted
 
@@ -193,3 +193,25 @@ def test_the_row_holds_every_knob(variant: str, num_players: int) -> None:
         "boneyard_size",
     }
     assert rules.num_actions == rules.num_tiles * rules.num_ends + 2
+
+
+def test_rules_as_they_are_exclude_the_other_arguments() -> None:
+    rules = make_rules("block", num_players=3)
+    assert choose_rules("draw", None, rules, {}) is rules
+    assert choose_rules("block", 3, None, {"target": 7}) == rules.replace(target=7)
+    for arguments, named in (
+        (("block", None, rules, {}), "variant='block' is not allowed together with rules="),
+        (("draw", 3, rules, {}), "num_players=3 is not allowed together with rules="),
+        (("draw", None, rules, {"target": 7}), "target=7 is not allowed together with rules="),
+        (("draw", None, "block", {}), "rules='block' is not allowed"),
+    ):
+        with pytest.raises(ValueError, match=named):
+            choose_rules(*arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [["draw"], 3, None])
+def test_a_variant_is_a_word(wrong: object) -> None:
+    with pytest.raises(ValueError, match="variant="):
+        make_rules(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="num_players="):
+        make_rules("draw", num_players=[2])  # type: ignore[arg-type]

@@ -92,8 +92,9 @@ def test_table_entry_points() -> None:
     assert not table.is_legal(0, -1) and not table.is_legal(0, rules.pass_action)
     assert (table.observe(1, int(table.players[1])) == table.observations[1]).all()
     assert (table.mask(1, int(table.players[1])) == table.masks[1]).all()
-    with pytest.raises(ValueError, match="illegal"):
-        table.step([rules.pass_action] * 2)
+    for action, message in ((rules.pass_action, "illegal"), (-1, "outside"), (rules.num_actions, "outside")):
+        with pytest.raises(ValueError, match=message):
+            table.step([action] * 2)
     assert [batch.perft(table.states, rules.row, depth) for depth in (0, 1)] == [1, table.masks[0].sum()]
     assert batch.perft(table.states, rules.row, 40) == 0
     blocked = Table(make_rules("classic_block", num_players=4, max_pip=3, hand_size=2), 1, seed=2)
@@ -136,6 +137,11 @@ def test_refusals_of_determinize() -> None:
     table.step([table.masks[0].argmax()])
     for player, past, message in (
         (0, [5], "does not lead"),
+        (0, [5, 5], "does not lead"),
+        (0, [0.5], "allowed: action ids"),
+        (0, [58], "allowed: action ids"),
+        (0, [[1]], "allowed: action ids"),
+        (0.5, [], "player=0.5"),
         (2, [], "player=2 is not allowed"),
         (0, [rules.pass_action] * 3, "does not lead"),
         (0, [rules.draw_action] * 30, "does not lead"),
@@ -153,6 +159,8 @@ def test_refusals_of_determinize() -> None:
     for state, past in ((moved, history), (fewer, history), (shown, None)):
         with pytest.raises(ValueError, match="does not lead"):
             determinize(rules, state, 0, past, rng)
+    with pytest.raises(ValueError, match="concealed of shape"):
+        determinize(rules, np.concatenate([laid, laid]), 0, history, rng)
     while not table.terminated[0]:
         table.step([table.masks[0].argmax()])
     with pytest.raises(ValueError, match="round is over"):
