@@ -116,11 +116,14 @@ def read_piece(rules: Rules, observation: NDArray[np.int8], name: str, *, histor
     """The piece ``name`` of one observation (or of a batch: leading axes are kept), in the piece's shape.
 
     Raises:
-        ValueError: if the rules give no such piece.
+        ValueError: if the rules give no such piece, or observations of another length.
     """
     layout = observation_layout(rules, history=history)
     if name not in layout:
         raise ValueError(f"name={name!r} is no piece of this observation; pieces: {', '.join(layout)}")
+    size = observation_size(rules, history=history)
+    if observation.shape[-1:] != (size,):
+        raise ValueError(f"observation of shape {observation.shape} is not allowed; allowed: (..., {size})")
     piece = layout[name]
     return observation[..., piece.slice].reshape(*observation.shape[:-1], *piece.shape)
 

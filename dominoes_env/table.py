@@ -18,7 +18,7 @@ from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import PLAYING, STATE_DTYPE, new_states
 from dominoes_env.observation import observation_layout, observation_size
 
-__all__ = ["Episode", "Reward", "Table"]
+__all__ = ["Episode", "Reward", "Table", "random_keys"]
 
 Episode = Literal["round", "match"]
 Reward = Literal["margin", "points", "win"]
@@ -223,6 +223,30 @@ class Table:
         if refused >= 0:
             raise self._refusal(int(refused), int(chosen[refused]))
 
+    def sample(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """A uniformly random legal action for the seat on turn in each row, int64 (num_games,).
+
+        Args:
+            keys: the sources of randomness, uint64 (num_games,), none of them 0 (see :func:`random_keys`); moved on.
+        """
+        actions = np.empty(self.num_games, np.int64)
+        batch.sample_rows(self._states, self.rules.row, keys, actions)
+        return actions
+
+    def play(self, keys: NDArray[np.uint64], num_steps: int) -> None:
+        """``num_steps`` uniformly random steps with autoreset in one call, every buffer refreshed at each."""
+        batch.play_rows(
+            self._states,
+            self.rules.row,
+            self._options,
+            keys,
+            self._history,
+            self._results,
+            self._mask_words,
+            self._observation_words,
+            num_steps,
+        )
+
     def _refusal(self, row: int, action: int) -> ValueError:
         where = f" in row {row}" if self.num_games > 1 else ""
         if self._states[row]["status"] != PLAYING:
@@ -306,9 +330,10 @@ class Table:
         is_listed = past.ndim == 1 and (not past.size or past.dtype.kind in "iu")
         if not is_listed or (past.size and not 0 <= past.min() <= past.max() < self.rules.num_actions):
             raise ValueError(f"history={history!r} is not allowed; allowed: action ids in order")
-        places = self._history.shape[1]
+        # What may still come has to fit too: tiles laid, passes between, draws and their passes.
         left = self.rules.num_tiles - int(record["laid"][0]).bit_count()
-        most = places - left * (places // self.rules.num_tiles)  # what may still come has to fit too
+        draws = 0 if self.rules.draw_rule == "none" else int(record["boneyard"][0])
+        most = self._history.shape[1] - left * self.rules.num_players - 2 * draws
         if len(past) > most:
             raise ValueError(f"history of {len(past)} actions is not allowed; allowed: at most {most} here")
         self._states[row] = record[0]
@@ -337,6 +362,11 @@ class Table:
             }
         )
         return twin
+
+
+def random_keys(seed: int, num_games: int) -> NDArray[np.uint64]:
+    """Sources of randomness for :meth:`Table.sample` and :meth:`Table.play`, uint64 (num_games,), none 0."""
+    return np.random.default_rng(seed).integers(1, 2**64, num_games, np.uint64)
 
 
 def _words(num_bytes: int) -> int:

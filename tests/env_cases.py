@@ -74,7 +74,7 @@ def state_of(env: Any) -> Any:
 
 
 def same_state(a: Any, b: Any) -> bool:
-    """Whether two records agree in every field (their padding bytes mean nothing)."""
+    """Whether two records agree in every field."""
     return all(np.array_equal(a[name], b[name]) for name in a.dtype.names)
 
 

@@ -25,8 +25,7 @@ KNOBS: dict[str, st.SearchStrategy[object]] = {
 
 #: Knobs of ``partners`` with which a won block may cost points: the hands are rounded one by one.
 PAYING: dict[str, Any] = {
-    "max_pip": 3,
-    "hand_size": 2,
+    "hand_size": 3,
     "opening": "uniform",
     "end_scoring": "fives",
     "rounding": "each_hand",

@@ -118,7 +118,19 @@ def test_the_agent_on_turn_must_act() -> None:
     mover = game.possible_agents[game._seats.turn]
     other = game.possible_agents[1 - game._seats.turn]
     before = pickle.dumps(game)
-    for actions in ({}, {other: 3}, {mover: None}, {mover: 58}, {mover: 1.0}, {mover: True}, {mover: -1}):
+    for actions in (
+        None,
+        5,
+        [mover],
+        mover,
+        {},
+        {other: 3},
+        {mover: None},
+        {mover: 58},
+        {mover: 1.0},
+        {mover: True},
+        {mover: -1},
+    ):
         with pytest.raises(ValueError, match="action"):
             game.step(actions)  # type: ignore[arg-type]
         assert pickle.dumps(game) == before

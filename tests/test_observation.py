@@ -188,6 +188,11 @@ def test_an_unknown_piece_is_refused() -> None:
         read_piece(rules, np.zeros(observation_size(rules), np.int8), "spinner")
 
 
+def test_an_observation_of_other_rules_is_refused() -> None:
+    with pytest.raises(ValueError, match=re.escape("observation of shape (5,) is not allowed; allowed: (..., 87)")):
+        read_piece(make_rules("block"), np.zeros(5, np.int8), "hand")
+
+
 def test_a_far_end_shows() -> None:
     """Two layouts with the same last tile and another far end are told apart (D14)."""
     rules = make_rules("classic_block", opening="seat_0")

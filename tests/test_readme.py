@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy
+
 import dominoes_env
 from dominoes_env.engine.variants import VARIANTS
 
@@ -19,10 +21,14 @@ def test_the_ten_line_example_plays_a_game(capsys) -> None:  # type: ignore[no-u
     assert set(returns) == {"player_0", "player_1"} and sum(returns.values()) == 0 and any(returns.values())
 
 
-def test_the_other_forms_are_the_same_package() -> None:
-    names: dict[str, object] = {"dominoes_env": dominoes_env}
-    exec(compile(EXAMPLES[1], "README.md", "exec"), names)
-    assert isinstance(names["table"], dominoes_env.Table) and isinstance(names["game"], dominoes_env.Game)
+def test_the_other_examples_run_in_their_order() -> None:
+    names: dict[str, object] = {"dominoes_env": dominoes_env, "numpy": numpy}
+    for example in EXAMPLES[1:]:
+        exec(compile(example, "README.md", "exec"), names)
+    game = names["game"]
+    assert isinstance(game, dominoes_env.Game)
+    game.step("4-4")
+    assert len(names["worlds"]) == 50  # type: ignore[arg-type]
 
 
 def test_every_preset_stands_in_the_table() -> None:

@@ -308,7 +308,7 @@ def test_redeals_keep_the_set_whole() -> None:
         (lambda t: t.set_state(0, t.states[0], [1.5]), r"history=\[1.5\]"),
         (lambda t: t.set_state(0, t.states[0], [-7]), r"history=\[-7\]"),
         (lambda t: t.set_state(0, t.states[0], [40_000]), r"history=\[40000\]"),
-        (lambda t: t.set_state(0, t.states[0], [57]), "history of 1 actions is not allowed; allowed: at most 0"),
+        (lambda t: t.set_state(0, t.states[0], [57] * 29), "history of 29 actions is not allowed; allowed: at most 28"),
     ],
 )
 def test_what_is_not_there_is_refused(call: Any, named: str) -> None:

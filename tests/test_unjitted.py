@@ -159,6 +159,11 @@ def test_refusals_of_determinize() -> None:
     for state, past in ((moved, history), (fewer, history), (shown, None)):
         with pytest.raises(ValueError, match="does not lead"):
             determinize(rules, state, 0, past, rng)
+    with pytest.raises(ValueError, match="rng=0"):
+        determinize(rules, laid, 0, history, 0)  # type: ignore[arg-type]
+    for num_worlds in (0, -1, 1.5, True):
+        with pytest.raises(ValueError, match=f"num_worlds={num_worlds}"):
+            determinize(rules, laid, 0, history, rng, num_worlds=num_worlds)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="concealed of shape"):
         determinize(rules, np.concatenate([laid, laid]), 0, history, rng)
     while not table.terminated[0]:

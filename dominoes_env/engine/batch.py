@@ -29,8 +29,10 @@ __all__ = [
     "mask_row",
     "observe_row",
     "perft",
+    "play_rows",
     "refresh_rows",
     "reset_rows",
+    "sample_rows",
     "seed_rows",
     "step_rows",
 ]
@@ -231,6 +233,38 @@ def step_rows(states, rules, options, actions, history, results, masks, observat
         _step_row(states[row], rules[0], options[0], actions[row], history, row, results[row], autoreset)
         _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations)
     return -1
+
+
+@jit
+def sample_rows(states, rules, keys, actions):
+    """A uniformly random legal action for the seat on turn in every row; ``keys`` (rows,) uint64 are moved on.
+
+    A key is a xorshift* state (Vigna 2016) and never 0.
+    """
+    for row in range(len(states)):
+        actions[row] = _uniform_action(states[row], rules[0], keys, row)
+
+
+@jit
+def _uniform_action(state, rules, keys, row):
+    key = keys[row]
+    key ^= key >> np.uint64(12)
+    key ^= key << np.uint64(25)
+    key ^= key >> np.uint64(27)
+    keys[row] = key
+    bits = (key * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)
+    count = np.uint64(num_legal_actions(state, rules))
+    return nth_legal_action(state, rules, np.int64((bits * count) >> np.uint64(32)))
+
+
+@jit
+def play_rows(states, rules, options, keys, history, results, masks, observations, num_steps):
+    """``num_steps`` uniformly random actions in every row, with autoreset; masks and observations at each step."""
+    for _ in range(num_steps):
+        for row in range(len(states)):
+            action = _uniform_action(states[row], rules[0], keys, row)
+            _step_row(states[row], rules[0], options[0], action, history, row, results[row], True)
+            _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations)
 
 
 @jit

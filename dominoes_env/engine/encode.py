@@ -27,7 +27,7 @@ _ONE = np.uint64(1)
 _NOTHING = np.uint64(0)
 
 
-@jit
+@jit(inline=True)
 def _flush(buffer, row, word, bits, num_bytes):
     """Write the low ``num_bytes`` bytes of ``bits``, one byte of the row a bit, from bit ``64 * word`` on."""
     first = word << 3
@@ -35,7 +35,7 @@ def _flush(buffer, row, word, bits, num_bytes):
         buffer[row, first + byte] = _SPREAD[(bits >> np.uint64(byte << 3)) & np.uint64(255)]
 
 
-@jit
+@jit(inline=True)
 def _append(buffer, row, pending, position, bits, width):
     """Append ``width`` (at most 55) bits; returns the bits not written yet and the new position in bits."""
     offset = position & 63
@@ -46,7 +46,7 @@ def _append(buffer, row, pending, position, bits, width):
     return pending, position + width
 
 
-@jit
+@jit(inline=True)
 def _finish(buffer, row, pending, position):
     _flush(buffer, row, position >> 6, pending, ((position & 63) + 7) >> 3)
 

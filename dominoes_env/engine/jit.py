@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -97,12 +97,19 @@ def _announce() -> None:  # pragma: no cover - runs only with the JIT on
     _announced = True
 
 
-def jit(function: Function) -> Any:
+def jit(function: Function | None = None, *, inline: bool = False) -> Any:
     """Compile ``function`` to machine code without the GIL, cached on disk by a digest of the sources.
 
     With ``NUMBA_DISABLE_JIT=1`` the function is returned as it is and runs as plain Python.
+
+    Args:
+        function: what to compile; without it a decorator is returned.
+        inline: have its machine code copied into every caller; for the few small functions where that was measured
+            to pay, since it lengthens compiling.
     """
-    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    if function is None:
+        return partial(jit, inline=inline)
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
     if IS_JIT_ENABLED:  # pragma: no cover - runs only with the JIT on
         with suppress(RuntimeError):  # no writable place for a cache: compile in every process
             compiled._cache = _Cache(function)

@@ -65,17 +65,17 @@ def tiles_in(tiles: int) -> list[int]:
     return [t for t in range(MAX_TILES) if tiles >> t & 1]
 
 
-@jit
+@jit(inline=True)
 def tile_bit(tile):
     return _ONE << np.uint64(tile)
 
 
-@jit
+@jit(inline=True)
 def is_double(tile):
     return LOW[tile] == HIGH[tile]
 
 
-@jit
+@jit(inline=True)
 def num_tiles_of(tiles):
     """How many tiles a set holds (a population count: the compiler turns the sum into one instruction)."""
     x = tiles - ((tiles >> _ONE) & np.uint64(0x5555555555555555))
@@ -84,7 +84,7 @@ def num_tiles_of(tiles):
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@jit
+@jit(inline=True)
 def lowest_tile(tiles):
     """The lowest tile id of a set that is not empty."""
     return num_tiles_of((tiles & (~tiles + _ONE)) - _ONE)

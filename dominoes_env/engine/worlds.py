@@ -289,7 +289,8 @@ def determinize(
 
     Args:
         rules: the rules of the game.
-        concealed: what ``player`` may know of the state, shape (1,), dtype ``STATE_DTYPE`` (``conceal``).
+        concealed: what ``player`` may know of the state, shape (1,), dtype ``STATE_DTYPE``, as ``Table.concealed``,
+            ``Game.concealed`` and an agent's ``Turn.state`` give it; more than that is ignored.
         player: the seat that is guessing.
         history: all actions of the round in order, as ``Table.round_history`` gives; None for a position set up
             without its past, of which only ``lacking`` is respected.
@@ -297,7 +298,8 @@ def determinize(
         num_worlds: how many states to draw.
 
     Returns:
-        States, shape (num_worlds,), dtype ``STATE_DTYPE``; each with a generator of its own.
+        States, shape (num_worlds,), dtype ``STATE_DTYPE``; each with a generator of its own. ``Table.set_state``
+        takes one of them, and the history, to play on from there.
 
     Raises:
         ValueError: if the round is over, the history does not lead to the state, or the places of hidden tiles are
@@ -313,6 +315,10 @@ def determinize(
         raise ValueError("concealed: the round is over; allowed: a state in which somebody is to move")
     if not isinstance(player, (int, np.integer)) or not 0 <= player < rules.num_players:
         raise ValueError(f"player={player!r} is not allowed; allowed: 0 to {rules.num_players - 1}")
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"rng={rng!r} is not allowed; allowed: a numpy.random.Generator")
+    if isinstance(num_worlds, bool) or not isinstance(num_worlds, (int, np.integer)) or num_worlds < 1:
+        raise ValueError(f"num_worlds={num_worlds!r} is not allowed; allowed: an integer of at least 1")
     past = np.asarray([] if history is None else history)
     is_listed = past.ndim == 1 and (not past.size or past.dtype.kind in "iu")
     if not is_listed or (past.size and not 0 <= past.min() <= past.max() < rules.num_actions):
@@ -323,7 +329,10 @@ def determinize(
     actions = past.astype(np.int16)
     refused = determinize_rows(worlds, rules.row, state, int(player), actions, history is not None, generator)
     if refused == 1:
-        raise ValueError(f"history of {len(past)} actions does not lead to the state; None stands for an unknown past")
+        raise ValueError(
+            f"history of {len(past)} actions does not lead to the state that player {player} sees; "
+            "None stands for an unknown past"
+        )
     if refused == 2:
         raise ValueError("history: too many ways to have drawn; the hidden tiles cannot be counted exactly")
     return worlds

@@ -3,10 +3,10 @@
 ``{"deal": deal, "lead": seat}`` begins the first round with given tiles. ``deal`` is ``{"hands": [...]}`` with a
 sequence or set of tiles for each seat, or just those hands in sequence; a tile is a word (``"6-4"``), a pair
 (``(6, 4)``) or a tile id. ``"boneyard"``, if given, is a sequence in drawing order, and all tiles that are named
-nowhere follow, ascending. ``"lots"`` has the kept lot of each seat where the rules keep lots. ``lead`` is a seat or an agent's
-name. If it is not given, the best of the kept lots leads, else whom the opening rule names by the hands (a lead that
-differs is refused), else a lot decides. (A kept lot redrawn after a tie may lead without being the best: then ``lead``
-says so.)
+nowhere follow, ascending. ``"lots"`` has the kept lot of each seat where the rules keep lots. ``lead`` is a seat or an
+agent's name. If it is not given, the best of the kept lots leads, else whom the opening rule names by the hands (a lead
+that differs is refused), else a lot decides. (A kept lot redrawn after a tie may lead without being the best: then
+``lead`` says so.)
 
 ``{"position": line}`` begins in a position, see :mod:`dominoes_env.notation`; its rules may be left out.
 
