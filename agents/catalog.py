@@ -15,6 +15,7 @@ from agents.base import Agent, as_agent
 from agents.doubles import DoublesAgent
 from agents.greedy import GreedyAgent
 from agents.learned import LearnedAgent
+from agents.policy_file import is_policy_path
 from agents.uniform import UniformAgent
 
 __all__ = ["CATALOG", "Entry", "Parameter", "make_agent"]
@@ -82,11 +83,12 @@ def make_agent(agent: Any) -> Agent:
     text = str(agent)
     name, *rest = text.split(":")
     if name not in CATALOG:
-        if Path(name).exists():
-            name, rest = "learned", [name, *rest]
-        else:
-            known = f"the agents are: {', '.join(CATALOG)}, or an existing run directory or policy file"
-            raise ValueError(f"agent={text!r} is unknown; {known}")
+        if not is_policy_path(name):
+            raise ValueError(
+                f"agent={text!r} is not a run directory, policy file or agent name; the agents are: "
+                f"{', '.join(CATALOG)}"
+            )
+        name, rest = "learned", [name, *rest]
     entry = CATALOG[name]
     made = entry.make(**_arguments(entry, rest, text))
     made.name = text

@@ -13,23 +13,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import Agent, Turns, as_agent
+from agents.base import Agent, Turns
+from agents.catalog import make_agent
 from agents.keys import decision_keys
 from dominoes_env.engine.information import conceal
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.rules import Rules
 from dominoes_env.table import Table
 
-__all__ = ["IllegalChoice", "MatchResult", "play_match", "seatings", "turns_of"]
+__all__ = ["AgentFailure", "IllegalChoice", "MatchResult", "play_match", "seatings", "turns_of"]
 
 
 class IllegalChoice(ValueError):
     """An agent chose an action that is not legal."""
 
 
-@dataclass(frozen=True, eq=False)
+class AgentFailure(RuntimeError):
+    """An agent raised an exception instead of answering: the ``__cause__`` of this one, which says where that was."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class MatchResult:
-    """What each agent got in each deal and seating; a deal's seatings are one mirrored group."""
+    """What each agent got in each deal and seating; a deal's seatings are one mirrored group.
+
+    These are the raw figures. Means with intervals are in ``training.intervals.mean_interval(result.points_a_deal())``,
+    and ``training.evaluate.evaluate`` plays a match and sums it up.
+    """
 
     rules: Rules
     seed: int
@@ -43,6 +52,14 @@ class MatchResult:
     agent's seats. Fair shares add up to 1: 1/2 for two sides, 1/4 for four players each for himself."""
     num_decisions: int
     """Decisions with a choice that agents were asked for, all together."""
+
+    def __repr__(self) -> str:
+        figures = zip(self.wins.mean(axis=(1, 2)), self.points.mean(axis=(1, 2)), strict=True)
+        means = "; ".join(f"agent {number} {win:.3f}, {points:+.2f}" for number, (win, points) in enumerate(figures))
+        return (
+            f"<MatchResult {self.num_deals} deals x {len(self.seatings)} seatings, "
+            f"num_players={self.rules.num_players}, seed={self.seed}: mean win and points of {means}>"
+        )
 
     @property
     def num_deals(self) -> int:
@@ -116,7 +133,7 @@ def play_match(
     """Play ``deals`` rounds (round 1 of a fresh match at 0-0), each in every seating of ``agents``.
 
     Args:
-        agents: two, or one a player; see :func:`seatings`.
+        agents: two, or one a player (see :func:`seatings`): names as in the catalog, or objects that act.
         rules: the rules; each agent is asked whether it can play by them.
         deals: how many deals, from deal ``first_deal`` on.
         seed: seeds the deals and the agents' decisions.
@@ -125,10 +142,11 @@ def play_match(
         progress: called with the number of deals that have just been finished.
 
     Raises:
-        ValueError: for a wrong number of agents or deals, or an agent that cannot play by the rules.
+        ValueError: for an unknown name, a wrong number of agents or deals, or an agent that cannot play by the rules.
         IllegalChoice: when an agent chooses an illegal action; names agent, deal, seating and what is legal.
+        AgentFailure: when an agent raises; names agent, deal, seating and seat, and has the agent's exception as cause.
     """
-    players = [as_agent(agent) for agent in agents]
+    players = [make_agent(agent) for agent in agents]
     for name, value, least in (("deals", deals, 1), ("batch", batch, 1), ("first_deal", first_deal, 0)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ValueError(f"{name}={value!r} is not allowed; allowed: an integer of at least {least}")
@@ -183,7 +201,8 @@ def _play_deals(
             if chosen.any():
                 rows = playing[chosen]
                 turns = turns_of(table, rows, keys[chosen])
-                actions[rows] = _checked(agent.act_batch(turns), turns, agent, table.game_ids[rows], seating[rows])
+                answer = _ask(agent, turns, table.game_ids[rows], seating[rows])
+                actions[rows] = _checked(answer, turns, agent, table.game_ids[rows], seating[rows])
                 num_decisions += len(rows)
         table.step(actions, autoreset=True)
         points[playing] += table.points[playing]
@@ -192,6 +211,28 @@ def _play_deals(
         playing = playing[~ended]
     shape = (len(deals), len(order), rules.num_players)
     return _margins(points, rules).reshape(shape), _win_shares(winners, rules).reshape(shape), num_decisions
+
+
+def _ask(agent: Agent, turns: Turns, deals: NDArray[np.uint64], seating: NDArray[np.int64]) -> Any:
+    try:
+        return agent.act_batch(turns)
+    except Exception as error:
+        row = _failing_row(agent, turns)
+        first = row or 0
+        place = f"deal {int(deals[first])}, seating {int(seating[first])}, seat {int(turns.players[first])}"
+        if row is None:
+            place = f"a batch of {len(turns)} turns that begins with {place}"
+        raise AgentFailure(f"agent {agent.name!r} failed in {place}: {type(error).__name__}: {error}") from error
+
+
+def _failing_row(agent: Agent, turns: Turns) -> int | None:
+    """The first turn that fails when it is asked alone: agents keep nothing, so asking again gives the same."""
+    for row in range(len(turns)):
+        try:
+            agent.act(turns[row])
+        except Exception:
+            return row
+    return None
 
 
 def _checked(

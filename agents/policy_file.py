@@ -22,13 +22,23 @@ from agents.atomic import write_atomically
 from dominoes_env.engine.rules import RULES_VERSION, Rules
 from dominoes_env.observation import OBSERVATION_VERSION, observation_size
 
-__all__ = ["ACTIVATIONS", "POLICY_NAME", "Policy", "differing_rules", "find_policy", "load_policy", "save_policy"]
+__all__ = [
+    "ACTIVATIONS",
+    "POLICY_NAME",
+    "Policy",
+    "differing_rules",
+    "find_policy",
+    "is_policy_path",
+    "load_policy",
+    "save_policy",
+]
 
 FORMAT = "dominoes_env policy"
 FORMAT_VERSION = 1
 #: The policy of a run directory is called so.
 POLICY_NAME = "policy"
 ACTIVATIONS = ("tanh", "relu")
+_SUFFIXES = (".json", ".npz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +90,30 @@ def differing_rules(own: Rules, asked: Rules) -> str:
     return ", ".join(f"{knob}={left[knob]!r}, not {right[knob]!r}" for knob in left if left[knob] != right[knob])
 
 
+def is_policy_path(path: str | Path) -> bool:
+    """Whether ``path`` exists and may be a policy by its kind: a directory, or a file with a policy file's suffix."""
+    path = Path(path)
+    return path.is_dir() or (path.is_file() and path.suffix in _SUFFIXES)
+
+
 def find_policy(path: str | Path) -> Path:
     """The header file that ``path`` means: a run directory, or either file of a policy.
 
     Raises:
         FileNotFoundError: if there is none.
+        ValueError: if ``path`` is a file of another kind.
     """
     path = Path(path)
-    header = path / f"{POLICY_NAME}.json" if path.is_dir() else path.with_suffix(".json")
+    if path.is_file() and not is_policy_path(path):
+        raise ValueError(f"{path} is no policy file; allowed: a run directory, or a file {' or '.join(_SUFFIXES)}")
+    if path.is_dir():
+        header = path / f"{POLICY_NAME}.json"
+        kind = "is no run directory, or a run without a policy yet"
+    else:
+        header = path.with_suffix(".json")
+        kind = "is no policy"
     if not header.is_file():
-        kind = "run directory without a policy yet" if path.is_dir() else "no policy"
-        raise FileNotFoundError(f"{path}: {kind} ({header} does not exist)")
+        raise FileNotFoundError(f"{path} {kind}: {header} does not exist")
     return header
 
 

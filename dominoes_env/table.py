@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dominoes_env.engine import batch
+from dominoes_env.engine.encode import buffer_words
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import PLAYING, STATE_DTYPE, new_states
 from dominoes_env.observation import observation_layout, observation_size
@@ -88,9 +89,10 @@ class Table:
         self._states = new_states(self.num_games)
         self._results = np.zeros(self.num_games, batch.RESULT_DTYPE)
         self._history = np.zeros((self.num_games, rules.max_history), np.int16)
-        self._mask_words = np.zeros((self.num_games, _words(rules.num_actions)), np.uint64)
+        self._mask_words = np.zeros((self.num_games, buffer_words(rules.num_actions, rules.num_actions)), np.uint64)
         size = observation_size(rules, history=self.history)
-        self._observation_words = np.zeros((self.num_games, _words(size)), np.uint64)
+        bits = layout["hand_counts"].start  # all pieces before it are bits
+        self._observation_words = np.zeros((self.num_games, buffer_words(bits, size)), np.uint64)
         self._bind()
         self.reset(seed)
 
@@ -367,10 +369,6 @@ class Table:
 def random_keys(seed: int, num_games: int) -> NDArray[np.uint64]:
     """Sources of randomness for :meth:`Table.sample` and :meth:`Table.play`, uint64 (num_games,), none 0."""
     return np.random.default_rng(seed).integers(1, 2**64, num_games, np.uint64)
-
-
-def _words(num_bytes: int) -> int:
-    return -(-num_bytes // 8)
 
 
 def _integer_below(name: str, value: Any, bound: int) -> int:

@@ -15,7 +15,7 @@ from agents.learned import LearnedAgent, action_logits
 from agents.match import turns_of
 from agents.policy_file import Policy, load_policy, save_policy
 from dominoes_env.engine.actions import decode_action
-from dominoes_env.engine.rules import Rules
+from dominoes_env.engine.rules import KNOB_MEANINGS, Rules, allowed_values
 from dominoes_env.engine.tiles import HIGH, LOW
 from dominoes_env.engine.variants import VARIANTS, make_rules
 from dominoes_env.observation import observation_size
@@ -170,7 +170,7 @@ def test_any_object_that_acts_is_an_agent():
 
 
 def test_the_catalog_lists_what_there_is_when_a_name_is_unknown():
-    with pytest.raises(ValueError, match=r"'grredy' is unknown; the agents are: random, greedy, doubles, learned"):
+    with pytest.raises(ValueError, match=r"'grredy' is not a run .* agent name; the agents are: random, greedy, doub"):
         make_agent("grredy")
     for text, match in (
         ("greedy:5", "no argument '5'; allowed: greedy"),
@@ -308,3 +308,10 @@ def test_a_policy_must_fit_its_rules(policy):
         Policy(policy.rules, policy.weights[:2], policy.biases[:2])
     with pytest.raises(ValueError, match="dtype"):
         Policy(policy.rules, tuple(w.astype(np.float64) for w in policy.weights), policy.biases)
+
+
+def test_help_on_rules_lists_every_knob_with_its_meaning_and_values():
+    for knob, meaning in KNOB_MEANINGS.items():
+        default = getattr(Rules(), knob)
+        assert f"    {knob} = {default!r}: {meaning} [{allowed_values(knob)}]\n" in Rules.__doc__
+    assert list(KNOB_MEANINGS) == list(Rules().to_dict())

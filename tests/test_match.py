@@ -7,7 +7,7 @@ import pytest
 
 from agents import Agent, make_agent, play_match
 from agents.keys import decision_keys
-from agents.match import IllegalChoice, seatings, turns_of
+from agents.match import AgentFailure, IllegalChoice, seatings, turns_of
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import make_rules
 from dominoes_env.table import Table
@@ -162,6 +162,46 @@ def test_an_answer_that_is_no_integer_is_an_error(answer):
 def test_wrong_numbers_are_refused(wrong):
     with pytest.raises(ValueError, match=f"{list(wrong)[-1]}=.* is not allowed"):
         play_match([make_agent("random")] * 2, make_rules("draw"), **wrong)
+
+
+class Fragile(Agent):
+    """Plays the first legal action, but not when it is asked in a given seat to answer a lead."""
+
+    name = "fragile"
+
+    def act(self, turn):
+        if turn.player == 1 and len(turn.history) == 1:
+            raise KeyError("no plan")
+        return int(turn.legal_actions[0])
+
+
+class FragileInBatches(Fragile):
+    def act_batch(self, turns):
+        raise KeyError("no plan")
+
+    def act(self, turn):
+        return int(turn.legal_actions[0])
+
+
+def test_an_agent_that_raises_is_named_with_the_place():
+    rules = make_rules("classic_block", opening="seat_0")
+    with pytest.raises(AgentFailure) as failure:
+        play_match(["random", Fragile()], rules, 5)
+    assert str(failure.value) == "agent 'fragile' failed in deal 0, seating 0, seat 1: KeyError: 'no plan'"
+    assert isinstance(failure.value.__cause__, KeyError)
+    with pytest.raises(AgentFailure, match=r"'fragile' failed in a batch of 5 turns that begins with deal 0, seating"):
+        play_match(["random", FragileInBatches()], rules, 5)
+
+
+def test_agents_may_be_given_by_name_and_a_result_is_short_to_read():
+    rules = make_rules("draw")
+    named = play_match(["greedy", "random"], rules, 20, seed=3)
+    made = play_match([make_agent("greedy"), make_agent("random")], rules, 20, seed=3)
+    assert (named.points == made.points).all()
+    assert repr(named).startswith("<MatchResult 20 deals x 2 seatings, num_players=2, seed=3: mean win and points of ")
+    assert len(repr(named)) < 200 and "training.evaluate.evaluate" in type(named).__doc__
+    with pytest.raises(ValueError, match="'nobody' is not a run directory, policy file or agent name"):
+        play_match(["greedy", "nobody"], rules, 20)
 
 
 def test_progress_counts_the_deals():

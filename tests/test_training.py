@@ -51,9 +51,18 @@ def test_intervals_cover_the_mean_as_often_as_they_say(size):
     assert 0.938 < np.mean(covered) < 0.962
 
 
+def test_an_interval_is_cut_off_at_its_bounds_and_its_reach_is_not():
+    groups = np.array([1.0, 1.0, 0.5])
+    free, cut = mean_interval(groups), mean_interval(groups, bounds=(0, 1))
+    assert free.high > 1 == cut.high and cut.low == free.low
+    assert cut.half_width == pytest.approx(free.half_width)
+
+
 def test_an_interval_of_one_group_has_no_bounds():
     interval = mean_interval(np.array([2.0]))
     assert (interval.mean, interval.low, interval.high) == (2.0, -math.inf, math.inf)
+    assert interval.to_dict() == {"mean": 2.0, "low": None, "high": None}
+    assert mean_interval(np.array([0.75]), bounds=(0, 1)).to_dict() == {"mean": 0.75, "low": 0, "high": 1}
     with pytest.raises(ValueError, match="groups is empty"):
         mean_interval(np.array([]))
 
@@ -319,7 +328,7 @@ def test_a_damaged_run_is_refused_and_the_file_named(tmp_path):
         train(run)
     text = config.read_text()
     for damaged, match in (
-        (text[:40], "cannot be used"),
+        (text[:40], r"is no JSON \(cut off or edited\)"),
         (text.replace('"rules_version": 1', '"rules_version": 77'), "rules_version 77, this version has"),
         (text.replace('"rows": 16', '"rows": 0'), "rows=0"),
         ("{}", "format"),
@@ -330,6 +339,17 @@ def test_a_damaged_run_is_refused_and_the_file_named(tmp_path):
         assert "config.json" in str(refusal.value)
     with pytest.raises(FileNotFoundError, match="nothing to resume"):
         load_checkpoint(tmp_path / "none.pt")
+
+
+def test_looks_at_greedy_are_logged_where_they_were_taken(tmp_path):
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    told = []
+    train(tiny_run(tmp_path / "run", steps=3 * 128, checkpoint_minutes=1e-6), report=told.append)
+    log = events.EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
+    wins, points = (log.Scalars(f"ladder/{name}_v_greedy") for name in ("win_rate", "points"))
+    assert [event.step for event in wins] == [event.step for event in points] == [128, 256, 384]
+    assert [event.value for event in wins] == pytest.approx([progress.versus_greedy.mean for progress in told])
+    assert all(-60 < event.value < 60 for event in points)
 
 
 def test_rewards_are_brought_to_size_one():
@@ -374,9 +394,16 @@ def test_an_evaluation_is_repeatable_and_says_what_it_did(tmp_path):
 
 def test_few_deals_are_warned_of(tmp_path):
     result = evaluate(["greedy", "random"], make_rules("draw"), 1)
-    assert "only 1 deals" in result.warnings[0]
+    assert "only 1 deal:" in result.warnings[0]
     write_json(result.to_dict(), tmp_path / "one.json")
-    assert json.loads((tmp_path / "one.json").read_text())["win_rate"]["low"] is None
+    content = json.loads((tmp_path / "one.json").read_text())
+    assert (content["win_rate"]["low"], content["win_rate"]["high"]) == (0, 1)
+    assert content["points"] == {"mean": result.points.mean, "low": None, "high": None}
+    assert "± unknown" in str(result) and "inf" not in str(result)
+    two = evaluate(["greedy", "random"], make_rules("draw"), 2, seed=3)
+    assert 0 <= two.win_rate.low <= two.win_rate.high <= 1
+    with pytest.raises(ValueError, match="JSON"):
+        write_json(math.inf, tmp_path / "one.json")
 
 
 def test_the_fair_share_is_that_of_a_side():

@@ -16,9 +16,8 @@ import torch
 
 from agents.atomic import write_atomically
 
-__all__ = ["CHECKPOINT_NAME", "load_checkpoint", "save_checkpoint"]
+__all__ = ["load_checkpoint", "save_checkpoint"]
 
-CHECKPOINT_NAME = "checkpoint.pt"
 _MAGIC = b"dominoes_env checkpoint 1 "
 
 

@@ -27,16 +27,19 @@ def results_table(path: str | Path, results: Sequence[Evaluation]) -> str:
     lines = [
         f"{first.variant}, {first.rules.num_players} players: {about.get('decisions', 0):,} decisions of self-play in "
         f"{about.get('minutes', 0):.1f} minutes, training seed {about.get('config', {}).get('seed')}; "
-        f"{first.deals:,} mirrored deals, evaluation seed {first.seed}; ± is the 95 % interval",
+        f"{first.deals:,} mirrored deal{'' if first.deals == 1 else 's'}, evaluation seed {first.seed}; "
+        f"± is the 95 % interval",
         "",
         "| opponent | win rate | points a deal |",
         "|---|---|---|",
     ]
     for result in results:
         win, points = result.win_rate, result.points
+        is_known = result.deals > 1
+        win_spread = f"{100 * win.half_width:.1f}" if is_known else "unknown"
+        points_spread = f"{points.half_width:.2f}" if is_known else "unknown"
         lines.append(
-            f"| {result.agents[1]} | {100 * win.mean:.1f} % ± {100 * win.half_width:.1f} "
-            f"| {points.mean:+.2f} ± {points.half_width:.2f} |"
+            f"| {result.agents[1]} | {100 * win.mean:.1f} % ± {win_spread} | {points.mean:+.2f} ± {points_spread} |"
         )
     verdict = "It beats" if first.win_rate.low > first.fair_share else "It does NOT beat"
     even = 100 * first.fair_share

@@ -32,9 +32,10 @@ class Evaluation:
     seed: int
     num_seatings: int
     win_rate: Interval
-    """Share of rounds won, a tie shared; 95 %."""
+    """Share of rounds won, a tie shared; 95 %, within 0 to 1 (just these for a single deal)."""
     points: Interval
-    """Points booked in a round less the mean of the opponents', a deal over all its seatings; 95 %."""
+    """Points booked in a round less the mean of the opponents', a deal over all its seatings; 95 %
+    (infinite for a single deal)."""
     warnings: tuple[str, ...] = field(default=())
 
     @property
@@ -43,7 +44,9 @@ class Evaluation:
         return 0.5 if self.rules.teams else 1 / self.rules.num_players
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as JSON values."""
+        """The result as JSON values. Of a single deal the win rate is known to lie in 0 to 1 and the points not at all:
+        their ``low`` and ``high`` are None.
+        """
         return {
             "variant": self.variant,
             "num_players": self.rules.num_players,
@@ -61,14 +64,20 @@ class Evaluation:
 
     def __str__(self) -> str:
         win, points = self.win_rate, self.points
+        win_spread = f"± {100 * win.half_width:.2f}   (95 %: {100 * win.low:.2f} to {100 * win.high:.2f}; "
+        points_spread = f"± {points.half_width:.2f}   (95 %: {points.low:+.2f} to {points.high:+.2f}; "
+        if self.deals == 1:  # one deal says nothing of how much deals differ
+            win_spread = points_spread = "± unknown   ("
         return (
             f"{self.agents[0]} v {' v '.join(self.agents[1:])} · {self.variant}, {self.rules.num_players} players, "
-            f"{self.deals:,} deals x {self.num_seatings} seatings, seed {self.seed}\n"
-            f"  win rate       {100 * win.mean:6.2f} % ± {100 * win.half_width:.2f}   "
-            f"(95 %: {100 * win.low:.2f} to {100 * win.high:.2f}; even: {100 * self.fair_share:.0f})\n"
-            f"  points a deal  {points.mean:+6.2f}   ± {points.half_width:.2f}   "
-            f"(95 %: {points.low:+.2f} to {points.high:+.2f}; even: 0)"
+            f"{_deals(self.deals)} x {self.num_seatings} seatings, seed {self.seed}\n"
+            f"  win rate       {100 * win.mean:6.2f} % {win_spread}even: {100 * self.fair_share:.0f})\n"
+            f"  points a deal  {points.mean:+6.2f}   {points_spread}even: 0)"
         )
+
+
+def _deals(count: int) -> str:
+    return "1 deal" if count == 1 else f"{count:,} deals"
 
 
 def evaluate(
@@ -99,7 +108,7 @@ def evaluate(
     result = play_match(players, rules, deals, seed=seed, batch=batch, progress=progress)
     warnings = []
     if deals < FEW_DEALS:
-        warnings.append(f"only {deals} deals: intervals of fewer than {FEW_DEALS} are rough, and wide")
+        warnings.append(f"only {_deals(deals)}: intervals of fewer than {FEW_DEALS} are rough, and wide")
     return Evaluation(
         describe_rules(rules)[0] if variant is None else variant,
         rules,
@@ -107,22 +116,16 @@ def evaluate(
         deals,
         seed,
         len(result.seatings),
-        mean_interval(result.win_rate_a_deal()),
+        mean_interval(result.win_rate_a_deal(), bounds=(0, 1)),
         mean_interval(result.points_a_deal()),
         tuple(warnings),
     )
 
 
 def write_json(content: Any, path: str | Path) -> None:
-    """Write JSON atomically; infinite ends of an interval become null."""
-    write_atomically(Path(path), (json.dumps(_finite(content), indent=2) + "\n").encode())
+    """Write JSON atomically.
 
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, dict):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, list):
-        return [_finite(value) for value in content]
-    if isinstance(content, float) and content - content != 0:
-        return None
-    return content
+    Raises:
+        ValueError: for a number that JSON does not have, such as infinity.
+    """
+    write_atomically(Path(path), (json.dumps(content, indent=2, allow_nan=False) + "\n").encode())

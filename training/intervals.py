@@ -15,7 +15,7 @@ __all__ = ["Interval", "mean_interval", "student_quantile"]
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and the ends of its interval."""
+    """A mean and the ends of its interval; an end that nothing bounds is infinite."""
 
     mean: float
     low: float
@@ -23,12 +23,13 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """The figure after ±."""
-        return (self.high - self.low) / 2
+        """The figure after ±: the way to the farther end (the nearer one may have been cut off at a bound)."""
+        return max(self.high - self.mean, self.mean - self.low)
 
-    def to_dict(self) -> dict[str, float]:
-        """``mean``, ``low`` and ``high``."""
-        return {"mean": self.mean, "low": self.low, "high": self.high}
+    def to_dict(self) -> dict[str, float | None]:
+        """``mean``, ``low`` and ``high`` as JSON values: an infinite end is None."""
+        low, high = (end if math.isfinite(end) else None for end in (self.low, self.high))
+        return {"mean": self.mean, "low": low, "high": high}
 
 
 def student_quantile(probability: float, degrees: int) -> float:
@@ -51,12 +52,15 @@ def student_quantile(probability: float, degrees: int) -> float:
     return z + sum(term / degrees ** (power + 1) for power, term in enumerate(terms))
 
 
-def mean_interval(groups: NDArray[Any], confidence: float = 0.95) -> Interval:
+def mean_interval(
+    groups: NDArray[Any], confidence: float = 0.95, bounds: tuple[float, float] = (-math.inf, math.inf)
+) -> Interval:
     """The mean of independent groups and its interval by Student's t.
 
     Args:
-        groups: shape (n,), one value a group (a deal over all its seatings); one group has an unbounded interval.
+        groups: shape (n,), one value a group (a deal over all its seatings); the interval of one group is ``bounds``.
         confidence: how often the interval covers the true mean.
+        bounds: the least and the greatest value that a group can have; the interval is cut off there.
 
     Raises:
         ValueError: if there is no group.
@@ -66,7 +70,7 @@ def mean_interval(groups: NDArray[Any], confidence: float = 0.95) -> Interval:
         raise ValueError("groups is empty; allowed: at least one value")
     mean = float(values.mean())
     if len(values) == 1:
-        return Interval(mean, -math.inf, math.inf)
+        return Interval(mean, *bounds)
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
     reach = student_quantile(0.5 + confidence / 2, len(values) - 1) * error
-    return Interval(mean, mean - reach, mean + reach)
+    return Interval(mean, max(mean - reach, bounds[0]), min(mean + reach, bounds[1]))

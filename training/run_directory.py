@@ -10,14 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from agents.atomic import write_atomically
-from agents.policy_file import differing_rules
+from agents.policy_file import POLICY_NAME, differing_rules
 from dominoes_env.engine.rules import RULES_VERSION, Rules
 from dominoes_env.observation import OBSERVATION_VERSION
 from training.config import CHANGEABLE, TrainConfig
 
-__all__ = ["CONFIG_NAME", "Run", "create_run", "open_run"]
+__all__ = ["CHECKPOINT_NAME", "CONFIG_NAME", "LOG_NAME", "LOOK_TAG", "Run", "create_run", "open_run"]
 
 CONFIG_NAME = "config.json"
+CHECKPOINT_NAME = "checkpoint.pt"
+#: The folder of TensorBoard's logs.
+LOG_NAME = "tensorboard"
+#: What is logged of matches against ``greedy`` begins so. Each follows a checkpoint: logs that hold one without a
+#: checkpoint beside them tell that it was lost, not that the run was stopped before its first.
+LOOK_TAG = "ladder/"
 FORMAT = "dominoes_env run"
 FORMAT_VERSION = 1
 _PACKAGES = ("dominoes_env", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib")
@@ -31,6 +37,11 @@ class Run:
     variant: str
     rules: Rules
     config: TrainConfig
+
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether there is something to resume."""
+        return (self.path / CHECKPOINT_NAME).is_file()
 
     def to_dict(self) -> dict[str, Any]:
         """What ``config.json`` holds."""
@@ -58,13 +69,23 @@ def create_run(path: str | Path, variant: str, rules: Rules, config: TrainConfig
 
     Raises:
         FileExistsError: if ``path`` is a file, or a directory with anything in it.
+        OSError: if the directory cannot be made or written to; the message names it.
     """
     path = Path(path)
-    if path.is_file() or (path.is_dir() and any(path.iterdir())):
-        raise FileExistsError(f"{path} exists and is not empty: --resume goes on with it, another --out starts anew")
-    path.mkdir(parents=True, exist_ok=True)
+    if path.is_file():
+        raise FileExistsError(f"{path} is a file; allowed: a directory that is new or empty")
     run = Run(path, variant, rules, config)
-    _write(run)
+    try:
+        if path.is_dir() and any(path.iterdir()):
+            raise FileExistsError(
+                f"{path} exists and is not empty: --resume goes on with it, another --out starts anew"
+            )
+        path.mkdir(parents=True, exist_ok=True)
+        _write(run)
+    except OSError as error:
+        if error.strerror is None:  # our own
+            raise
+        raise OSError(f"the run directory {path} cannot be made: {error.filename}: {error.strerror}") from None
     return run
 
 
@@ -83,13 +104,16 @@ def open_run(path: str | Path, *, rules: Rules | None = None, changes: dict[str,
     Raises:
         FileNotFoundError: if there is no run.
         ValueError: if ``config.json`` is cut off or edited, was made by another version of rules or observation, or
-            differs from what is asked for; the message names both values.
+            differs from what is asked for; the message names both values. Also if the run has been saved before and
+            its checkpoint is gone: to begin again would overwrite what is left of it.
     """
     file = Path(path) / CONFIG_NAME
+    if Path(path).is_file():
+        raise FileNotFoundError(f"{path} is a file; allowed: a run directory")
     if not file.is_file():
         raise FileNotFoundError(f"{path} holds no run: {file} does not exist")
+    content = _content(file)
     try:
-        content = json.loads(file.read_bytes())
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT!r}")
         if content.get("format_version") != FORMAT_VERSION:
@@ -104,7 +128,28 @@ def open_run(path: str | Path, *, rules: Rules | None = None, changes: dict[str,
         raise ValueError(f"{file} cannot be used: {error}") from None
     if rules is not None and rules != run.rules:
         raise ValueError(f"{path} is a run of other rules: {differing_rules(run.rules, rules)}")
+    _refuse_lost_checkpoint(run)
     return _changed(run, changes or {})
+
+
+def _content(file: Path) -> Any:
+    try:
+        return json.loads(file.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{file} is no JSON (cut off or edited): {error}") from None
+
+
+def _refuse_lost_checkpoint(run: Run) -> None:
+    if run.has_checkpoint:
+        return
+    left = [path for path in map(run.path.joinpath, (f"{POLICY_NAME}.json", f"{POLICY_NAME}.npz")) if path.exists()]
+    logs = sorted((run.path / LOG_NAME).glob("events.*"))
+    left += [log for log in logs if LOOK_TAG.encode() in log.read_bytes()]
+    if left:
+        raise ValueError(
+            f"{run.path} is damaged: it has {left[0].relative_to(run.path)} but no {CHECKPOINT_NAME} to resume from; "
+            f"put the checkpoint back, or train anew with another --out"
+        )
 
 
 def _changed(run: Run, changes: dict[str, Any]) -> Run:

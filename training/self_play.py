@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,12 +28,12 @@ from agents.uniform import UniformAgent
 from dominoes_env.engine.rules import Rules
 from dominoes_env.envs.sb3 import SelfPlayVecEnv
 from dominoes_env.table import Table
-from training.checkpoint import CHECKPOINT_NAME, load_checkpoint, save_checkpoint
+from training.checkpoint import load_checkpoint, save_checkpoint
 from training.evaluate import evaluate
 from training.export import ScaledObservation, export_policy
 from training.intervals import Interval
 from training.rollout import SeatRolloutBuffer
-from training.run_directory import Run
+from training.run_directory import CHECKPOINT_NAME, LOG_NAME, LOOK_TAG, Run
 from training.threads import Threads
 
 __all__ = ["Progress", "Trainer", "measure_reward_scale", "train"]
@@ -132,8 +131,15 @@ class Trainer:
             device="cpu",
         )
         self.model.policy.optimizer.register_step_post_hook(self._threads.after_step)
-        self.model.set_logger(configure(str(run.path / "tensorboard"), ["tensorboard"]))
+        self.model.set_logger(configure(str(run.path / LOG_NAME), ["tensorboard"]))
         _, self._callback = self.model._setup_learn(total_timesteps=1)
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Have a step of other games compiled or loaded before a clock runs: the first time it takes a minute."""
+        env = SelfPlayVecEnv(self.run.rules, 1, reward=self.run.config.reward)  # type: ignore[arg-type]
+        env.reset()
+        env.step(env.action_masks().argmax(axis=1))
 
     @property
     def decisions(self) -> int:
@@ -178,10 +184,13 @@ class Trainer:
         return export_policy(self.model.policy, self.run.rules, about)
 
     def look(self) -> None:
-        """A quick match against ``greedy``, for the progress bar and the curve."""
+        """A quick match against ``greedy``, for the progress bar and the curve; after a save (see ``LOOK_TAG``)."""
         agents = [LearnedAgent(self.policy()), "greedy"]
-        self.versus_greedy = evaluate(agents, self.run.rules, LOOK_DEALS, seed=_LOOK_SEED).win_rate
-        self.model.logger.record("ladder/win_rate_v_greedy", self.versus_greedy.mean)
+        result = evaluate(agents, self.run.rules, LOOK_DEALS, seed=_LOOK_SEED)
+        self.versus_greedy = result.win_rate
+        self.model.logger.record(LOOK_TAG + "win_rate_v_greedy", result.win_rate.mean)
+        self.model.logger.record(LOOK_TAG + "points_v_greedy", result.points.mean)
+        self.model.logger.dump(step=self.decisions)
 
     def save(self) -> None:
         """Write checkpoint and policy."""
@@ -259,7 +268,7 @@ def train(run: Run, *, report: Callable[[Progress], object] | None = None) -> in
         0, or the number of the signal that stopped it.
     """
     trainer = Trainer(run)
-    if Path(run.path / CHECKPOINT_NAME).exists():
+    if run.has_checkpoint:
         trainer.restore()
     began, first = time.monotonic(), trainer.decisions
     saved = began
@@ -267,12 +276,12 @@ def train(run: Run, *, report: Callable[[Progress], object] | None = None) -> in
         while trainer.fraction < 1 and not signals:
             trainer.update()
             now = time.monotonic()
-            if now - saved >= 60 * run.config.checkpoint_minutes:
+            if now - saved >= 60 * run.config.checkpoint_minutes or trainer.fraction >= 1:
                 saved = now
-                trainer.look()
                 trainer.save()
+                trainer.look()
             if report is not None:
                 rate = (trainer.decisions - first) / (now - began)
                 report(Progress(trainer.decisions, trainer.seconds, trainer.fraction, rate, trainer.versus_greedy))
-        trainer.save()
+        trainer.save()  # also where nothing was left to train: the policy may have been removed
     return signals[0] if signals else 0

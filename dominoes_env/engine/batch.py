@@ -82,7 +82,7 @@ def _is_over(state, options):
     return state["status"] != PLAYING
 
 
-@jit
+@jit(inline=True)
 def _move(state, rules, options, action, history, row, result):
     """One recorded action; in a match the deal that follows a round empties the record."""
     history[row, min(result["history_length"], history.shape[1] - 1)] = action  # in range whatever was set up
@@ -174,7 +174,7 @@ def _reward(state, rules, options, result):
             result["rewards"][seat] = own - (total - own) / (num_players - 1)
 
 
-@jit
+@jit(inline=True)
 def _step_row(state, rules, options, action, history, row, result, autoreset):
     """One action in one row, the forced moves after it if these are skipped, what all that booked, and autoreset."""
     _clear(result)
@@ -198,26 +198,27 @@ def _step_row(state, rules, options, action, history, row, result, autoreset):
         _start_episode(state, rules, options, history, row, result)
 
 
-@jit
-def _write_view(state, rules, options, history, row, result, player, observations, into):
-    write_observation(state, rules, player, observations, into)
+@jit(inline=True)
+def _write_view(state, rules, options, history, row, result, player, observations, values, into):
+    write_observation(state, rules, player, observations, values, into)
     start = np.int64(options["history_start"])
     if start >= 0:
-        write_history(state, rules, player, history, row, result["history_length"], observations, into, start)
+        write_history(state, rules, player, history, row, result["history_length"], values, into, start)
 
 
-@jit
-def _refresh(state, rules, options, history, row, result, masks, observations):
+@jit(inline=True)
+def _refresh(state, rules, options, history, row, result, masks, observations, values):
     player = np.int64(state["turn"])
     write_mask(state, rules, player, masks, row)
-    _write_view(state, rules, options, history, row, result, player, observations, row)
+    _write_view(state, rules, options, history, row, result, player, observations, values, row)
 
 
 @jit
 def refresh_rows(states, rules, options, history, results, masks, observations):
     """Write mask and observation of the seat on turn for every row."""
+    values = observations.view(np.int8)
     for row in range(len(states)):
-        _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations)
+        _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations, values)
 
 
 @jit
@@ -226,12 +227,13 @@ def step_rows(states, rules, options, actions, history, results, masks, observat
 
     Returns -1, or the first row in which the action is illegal or nothing can be played; then no row has changed.
     """
+    values = observations.view(np.int8)
     for row in range(len(states)):
         if states[row]["status"] != PLAYING or not is_legal(states[row], rules[0], actions[row]):
             return row
     for row in range(len(states)):
         _step_row(states[row], rules[0], options[0], actions[row], history, row, results[row], autoreset)
-        _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations)
+        _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations, values)
     return -1
 
 
@@ -245,7 +247,7 @@ def sample_rows(states, rules, keys, actions):
         actions[row] = _uniform_action(states[row], rules[0], keys, row)
 
 
-@jit
+@jit(inline=True)
 def _uniform_action(state, rules, keys, row):
     key = keys[row]
     key ^= key >> np.uint64(12)
@@ -260,11 +262,12 @@ def _uniform_action(state, rules, keys, row):
 @jit
 def play_rows(states, rules, options, keys, history, results, masks, observations, num_steps):
     """``num_steps`` uniformly random actions in every row, with autoreset; masks and observations at each step."""
+    values = observations.view(np.int8)
     for _ in range(num_steps):
         for row in range(len(states)):
             action = _uniform_action(states[row], rules[0], keys, row)
             _step_row(states[row], rules[0], options[0], action, history, row, results[row], True)
-            _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations)
+            _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations, values)
 
 
 @jit
@@ -282,7 +285,18 @@ def mask_row(states, rules, row, player, masks):
 @jit
 def observe_row(states, rules, options, history, results, row, player, observations):
     """Write the observation of any seat of ``row`` into the first row of ``observations``."""
-    _write_view(states[row], rules[0], options[0], history, row, results[row], player, observations, 0)
+    _write_view(
+        states[row],
+        rules[0],
+        options[0],
+        history,
+        row,
+        results[row],
+        player,
+        observations,
+        observations.view(np.int8),
+        0,
+    )
 
 
 @jit

@@ -1,8 +1,9 @@
 """Action mask and observation of one record, written into the caller's buffers.
 
 Both are rows of 0/1 bytes that are put together as bits, 64 at a time, and spread to bytes through a table. Buffers
-are ``uint64`` arrays of shape (rows, words); seen as int8 their first bytes are the mask, or the observation. Which
-piece stands where is the table in :mod:`dominoes_env.observation`; the order below is that table's.
+are ``uint64`` arrays of shape (rows, words); seen as int8 their first bytes are the mask, or the observation. Bits are
+written 64 at a time, so a row has room for whole words of bits (``buffer_words``). Which piece stands where is the
+table in :mod:`dominoes_env.observation`; the order below is that table's.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dominoes_env.engine.rules import DRAW_NONE, LOTS_KEEP, SPINNER_NONE
 from dominoes_env.engine.state import NONE, PLAYING
 from dominoes_env.engine.tiles import NO_TILES, tile_bit
 
-__all__ = ["write_history", "write_mask", "write_observation"]
+__all__ = ["buffer_words", "write_history", "write_mask", "write_observation"]
 
 #: uint64 (256,): eight bits spread to the low bits of eight bytes in memory order.
 _SPREAD = np.array([[byte >> bit & 1 for bit in range(8)] for byte in range(256)], np.uint8).view(np.uint64).reshape(-1)
@@ -27,12 +28,22 @@ _ONE = np.uint64(1)
 _NOTHING = np.uint64(0)
 
 
+def buffer_words(num_bits: int, num_bytes: int) -> int:
+    """Words of 8 bytes that a row needs for ``num_bits`` bits spread to bytes, and ``num_bytes`` bytes in all."""
+    return max(-(-num_bits // 64) * 8, -(-num_bytes // 8))
+
+
 @jit(inline=True)
-def _flush(buffer, row, word, bits, num_bytes):
-    """Write the low ``num_bytes`` bytes of ``bits``, one byte of the row a bit, from bit ``64 * word`` on."""
-    first = word << 3
-    for byte in range(num_bytes):
-        buffer[row, first + byte] = _SPREAD[(bits >> np.uint64(byte << 3)) & np.uint64(255)]
+def _flush(buffer, row, word, bits):
+    """Spread the 64 ``bits`` of a word over 64 bytes of the row.
+
+    Unsigned indices spare the check for negative ones, and the fixed number of stores the loop.
+    """
+    line = np.uint64(row)
+    first = np.uint64(word) << np.uint64(3)
+    for byte in range(8):
+        spread = _SPREAD[(bits >> np.uint64(byte << 3)) & np.uint64(255)]
+        buffer[line, first + np.uint64(byte)] = spread
 
 
 @jit(inline=True)
@@ -41,39 +52,62 @@ def _append(buffer, row, pending, position, bits, width):
     offset = position & 63
     pending |= bits << np.uint64(offset)
     if offset + width >= 64:
-        _flush(buffer, row, position >> 6, pending, 8)
+        _flush(buffer, row, position >> 6, pending)
         pending = bits >> np.uint64(64 - offset)
     return pending, position + width
 
 
 @jit(inline=True)
 def _finish(buffer, row, pending, position):
-    _flush(buffer, row, position >> 6, pending, ((position & 63) + 7) >> 3)
+    if position & 63 != 0:
+        _flush(buffer, row, position >> 6, pending)
 
 
-@jit
+@jit(inline=True)
+def _seat_at(player, away, num_players):
+    """The seat ``away`` places after ``player`` (without a division, which is dear)."""
+    seat = player + away
+    return seat - num_players if seat >= num_players else seat
+
+
+@jit(inline=True)
+def _seats_away(player, seat, num_players):
+    """How many places ``seat`` comes after ``player``."""
+    away = seat - player
+    return away + num_players if away < 0 else away
+
+
+@jit(inline=True)
 def write_mask(state, rules, player, masks, row):
     """The actions that ``player`` may take; exactly PASS if it is not his turn or the round is over."""
+    num_tiles = np.int64(rules["num_tiles"])
+    num_ends = np.int64(rules["num_ends"])
+    is_mover = state["status"] == PLAYING and state["turn"] == player
     pending = _NOTHING
     position = np.int64(0)
-    num_tiles = np.int64(rules["num_tiles"])
-    is_mover = state["status"] == PLAYING and state["turn"] == player
     any_play = NO_TILES
-    for end in range(rules["num_ends"]):
+    for end in range(num_ends):
         tiles = playable_tiles(state, rules, end) if is_mover else NO_TILES
         any_play |= tiles
-        pending, position = _append(masks, row, pending, position, tiles, num_tiles)
+        if num_ends * num_tiles < 63:  # the whole mask in one word: most sets without a spinner
+            pending |= tiles << np.uint64(position)
+            position += num_tiles
+        else:
+            pending, position = _append(masks, row, pending, position, tiles, num_tiles)
     last = _NOTHING  # DRAW, PASS
     if any_play == NO_TILES:
-        is_draw = is_mover and draw_or_pass(state, rules) == num_tiles * rules["num_ends"]
+        is_draw = is_mover and draw_or_pass(state, rules) == num_tiles * num_ends
         last = np.uint64(1) if is_draw else np.uint64(2)
     pending, position = _append(masks, row, pending, position, last, 2)
     _finish(masks, row, pending, position)
 
 
-@jit
-def write_observation(state, rules, player, observations, row):
-    """What ``player`` sees, seats counted from his own; the history piece is left alone."""
+@jit(inline=True)
+def write_observation(state, rules, player, observations, values, row):
+    """What ``player`` sees, seats counted from his own; the history piece is left alone.
+
+    ``values`` is the buffer seen as int8. Small pieces are put together before they are appended, at most 55 bits.
+    """
     num_players = np.int64(rules["num_players"])
     num_tiles = np.int64(rules["num_tiles"])
     num_ends = np.int64(rules["num_ends"])
@@ -85,57 +119,61 @@ def write_observation(state, rules, player, observations, row):
         if state["ends"][end] >= 0:
             ends |= _ONE << np.uint64(end * numbers + state["ends"][end])
     pending, position = _append(observations, row, pending, position, ends, num_ends * numbers)
-    pending, position = _append(observations, row, pending, position, np.uint64(state["tip_doubles"]), num_ends)
+    small = np.uint64(state["tip_doubles"])
+    width = num_ends
     if rules["spinner"] != SPINNER_NONE:
-        spinner = _ONE << np.uint64(state["spinner"]) if state["spinner"] != NONE else _NOTHING
-        pending, position = _append(observations, row, pending, position, spinner, numbers)
-        pending, position = _append(observations, row, pending, position, np.uint64(state["begun"]), num_ends)
-    turn = _NOTHING
+        if state["spinner"] != NONE:
+            small |= _ONE << np.uint64(width + state["spinner"])
+        small |= np.uint64(state["begun"]) << np.uint64(width + numbers)
+        width += numbers + num_ends
     if state["status"] == PLAYING:
-        turn = _ONE << np.uint64((state["turn"] - player + num_players) % num_players)
-    pending, position = _append(observations, row, pending, position, turn, num_players)
-    lacking = _NOTHING
+        small |= _ONE << np.uint64(width + _seats_away(player, np.int64(state["turn"]), num_players))
+    width += num_players
     for away in range(1, num_players):
-        seat = (player + away) % num_players
-        lacking |= np.uint64(state["lacking"][seat]) << np.uint64((away - 1) * numbers)
-    pending, position = _append(observations, row, pending, position, lacking, (num_players - 1) * numbers)
+        seat = _seat_at(player, away, num_players)
+        small |= np.uint64(state["lacking"][seat]) << np.uint64(width)
+        width += numbers
     if rules["opening"] == LOTS_KEEP:
+        pending, position = _append(observations, row, pending, position, small, width)
+        small = _NOTHING
+        width = np.int64(0)
         for away in range(num_players):
-            lot = state["lots"][(player + away) % num_players]
+            lot = state["lots"][_seat_at(player, away, num_players)]
             tiles = tile_bit(lot) & ~state["laid"] if lot != NONE else NO_TILES
             pending, position = _append(observations, row, pending, position, tiles, num_tiles)
     if rules["draw_rule"] != DRAW_NONE:
-        pending, position = _append(observations, row, pending, position, np.uint64(state["has_drawn"]), 1)
-    forced = np.uint64(state["is_lead_forced"])
-    pending, position = _append(observations, row, pending, position, forced, 1)
+        small |= np.uint64(state["has_drawn"]) << np.uint64(width)
+        width += 1
+    small |= np.uint64(state["is_lead_forced"]) << np.uint64(width)
+    pending, position = _append(observations, row, pending, position, small, width + 1)
     _finish(observations, row, pending, position)
 
-    counts = observations.view(np.int8)
     for away in range(num_players):
-        seat = (player + away) % num_players
-        counts[row, position + away] = state["hand_counts"][seat]
-        percent = np.int64(state["scores"][seat]) * 100 // np.int64(rules["target"])
-        counts[row, position + num_players + 1 + away] = min(max(percent, -127), 127)
-    counts[row, position + num_players] = state["boneyard"]
+        seat = _seat_at(player, away, num_players)
+        values[row, position + away] = state["hand_counts"][seat]
+        percent = np.int64(state["scores"][seat])
+        if percent != 0:  # a division is dear, and most rounds begin at 0-0
+            percent = min(max(100 * percent // np.int64(rules["target"]), -127), 127)
+        values[row, position + num_players + 1 + away] = percent
+    values[row, position + num_players] = state["boneyard"]
 
 
 @jit
-def write_history(state, rules, player, history, history_row, length, observations, row, position):
+def write_history(state, rules, player, history, history_row, length, values, row, position):
     """The round's actions in order at byte ``position``: (seat from the observer's + 1, tile + 1 | -1 | -2, end)."""
     num_players = np.int64(rules["num_players"])
     num_tiles = np.int64(rules["num_tiles"])
     plays = num_tiles * rules["num_ends"]
-    entries = observations.view(np.int8)
-    entries[row, position : position + 3 * history.shape[1]] = 0
+    values[row, position : position + 3 * history.shape[1]] = 0
     seat = np.int64(state["starter"])
     for i in range(min(length, history.shape[1])):
         action = np.int64(history[history_row, i])
-        entries[row, position + 3 * i] = (seat - player + num_players) % num_players + 1
+        values[row, position + 3 * i] = _seats_away(player, seat, num_players) + 1
         if action < plays:
             end = action // num_tiles
-            entries[row, position + 3 * i + 1] = action - end * num_tiles + 1
-            entries[row, position + 3 * i + 2] = end
+            values[row, position + 3 * i + 1] = action - end * num_tiles + 1
+            values[row, position + 3 * i + 2] = end
         else:
-            entries[row, position + 3 * i + 1] = plays - 1 - action
+            values[row, position + 3 * i + 1] = plays - 1 - action
         if action != plays:
-            seat = (seat + 1) % num_players
+            seat = _seat_at(seat, 1, num_players)

@@ -119,6 +119,16 @@ def nth_legal_action(state, rules, n):
     return draw_or_pass(state, rules)
 
 
+@jit(inline=True)
+def split_play(action, num_tiles):
+    """``(tile, end)`` of a play (by subtraction: there are few ends, and a division is dear)."""
+    end = np.int64(0)
+    while action >= num_tiles:
+        action -= num_tiles
+        end += 1
+    return action, end
+
+
 @jit
 def is_legal(state, rules, action):
     """Whether the player on turn may take ``action``, any integer."""
@@ -127,8 +137,8 @@ def is_legal(state, rules, action):
     if action < 0 or action > plays + 1:
         return False
     if action < plays:
-        end = action // num_tiles
-        return playable_tiles(state, rules, end) & tile_bit(action - end * num_tiles) != NO_TILES
+        tile, end = split_play(action, num_tiles)
+        return playable_tiles(state, rules, end) & tile_bit(tile) != NO_TILES
     return num_plays(state, rules) == 0 and action == draw_or_pass(state, rules)
 
 
@@ -194,8 +204,7 @@ def play_turn(state, rules, action):
     num_tiles = np.int64(rules["num_tiles"])
     plays = num_tiles * rules["num_ends"]
     if action < plays:
-        end = action // num_tiles
-        tile = action - end * num_tiles
+        tile, end = split_play(action, num_tiles)
         state["hands"][player] &= ~tile_bit(tile)
         state["hand_counts"][player] -= 1
         lay_tile(state, rules, tile, end)

@@ -7,6 +7,7 @@ small integers, in which the value of a knob is the position of the word in that
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from dominoes_env.engine.tiles import MAX_PIP, num_tiles_in_set
 
-__all__ = ["KNOB_VALUES", "RULES_DTYPE", "RULES_VERSION", "Rules", "parse_knob"]
+__all__ = ["KNOB_MEANINGS", "KNOB_VALUES", "RULES_DTYPE", "RULES_VERSION", "Rules", "allowed_values", "parse_knob"]
 
 #: Raised by one whenever the same rules and seed no longer give the same game.
 RULES_VERSION = 1
@@ -90,6 +91,30 @@ RULES_DTYPE = np.dtype(
 )
 
 _MAX_TARGET = 1_000_000
+#: The bounds of each counted knob, both inclusive; None: other knobs bound it.
+_BOUNDS: dict[str, tuple[int, int | None]] = {
+    "num_players": (2, 4),
+    "max_pip": (1, MAX_PIP),
+    "hand_size": (1, None),
+    "boneyard_reserve": (0, 2),
+    "target": (1, _MAX_TARGET),
+    "max_rounds": (0, _MAX_TARGET),
+}
+
+
+def _knob(default: Any, meaning: str) -> Any:
+    """A field of :class:`Rules` that carries its meaning; the class's docstring and the command line list them."""
+    return dataclasses.field(default=default, metadata={"meaning": meaning})
+
+
+def allowed_values(knob: str) -> str:
+    """What a knob may be, as words: ``none, until_playable, one`` or ``1 to 9``; other knobs may narrow it."""
+    if knob in KNOB_VALUES:
+        return ", ".join(KNOB_VALUES[knob])
+    if knob in _BOUNDS:
+        low, high = _BOUNDS[knob]
+        return f"at least {low}" if high is None else f"{low} to {high}"
+    return "True or False"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,52 +126,39 @@ class Rules:
             value and what is allowed.
     """
 
-    num_players: int = 2
-    """Players: 2, 3 or 4."""
-    teams: bool = False
-    """Seats 0 and 2 against seats 1 and 3; needs 4 players."""
-    max_pip: int = 6
-    """N of the double-N set, 1 to 9."""
-    hand_size: int = 7
-    """Tiles dealt to each player."""
-    draw_rule: str = "none"
-    """A player whom nothing fits: passes, draws until a tile fits, or draws one."""
-    boneyard_reserve: int = 0
-    """Tiles at the end of the boneyard that are never drawn, 0 to 2."""
-    opening: str = "lots"
-    """Who leads when no round before decides it, and whether the lead is forced."""
-    lots_key: str = "double_first"
-    """How kept lots compare: doubles before all others, or by pips."""
-    no_double: str = "redeal"
-    """When the opening asks for a double that nobody holds."""
-    next_lead: str = "winner"
-    """Who leads the next round."""
-    tie_lead: str = "draw_among_tied"
-    """Who leads after a tied block; read with ``next_lead="winner"``."""
-    spinner: str = "none"
-    """Which double may be played on four ways."""
-    end_scoring: str = "none"
-    """What the open ends score after a play."""
-    round_end: str = "out_or_blocked"
-    """Whether going out ends a round, or only a block does."""
-    settlement: str = "winner_takes"
-    """Who books the leftovers of a round: each his own as penalty, or the winner."""
-    award: str = "opponents"
-    """What the winner of a blocked round scores."""
-    rounding: str = "none"
-    """Rounding of leftovers to the unit of the end scoring (5 or 3)."""
-    blocked_tie: str = "nobody"
-    """A tie for lowest in a block: nobody scores, or the tied share in whole points (of one point, none)."""
-    block_winner: str = "team_sum"
-    """With teams, a block goes to the lower team sum or to the lowest single hand."""
-    early_block: bool = False
-    """A round also ends as soon as no tile outside the layout fits an open end."""
-    target: int = 100
-    """Points that end a match, at least 1."""
-    target_check: str = "after_round"
-    """When the target is looked at: at each booking, or after a round."""
-    max_rounds: int = 0
-    """Rounds after which an undecided match is truncated; 0 is no bound."""
+    num_players: int = _knob(2, "how many play")
+    teams: bool = _knob(False, "whether seats 0 and 2 play seats 1 and 3; needs 4 players")
+    max_pip: int = _knob(6, "N of the double-N set")
+    hand_size: int = _knob(7, "tiles dealt to each player")
+    draw_rule: str = _knob(
+        "none", "what a player whom nothing fits may draw: nothing (he passes), until a tile fits, or one tile"
+    )
+    boneyard_reserve: int = _knob(0, "tiles at the end of the boneyard that are never drawn; needs a draw rule")
+    opening: str = _knob("lots", "who leads when no round before decides it, and whether the lead is forced")
+    lots_key: str = _knob("double_first", "how kept lots compare: doubles before all others, or by pips")
+    no_double: str = _knob("redeal", "what is done when the opening asks for a double that nobody holds")
+    next_lead: str = _knob("winner", "who leads the next round")
+    tie_lead: str = _knob("draw_among_tied", "who leads after a tied block; read with next_lead=winner")
+    spinner: str = _knob("none", "which double may be played on four ways")
+    end_scoring: str = _knob("none", "what the open ends score after a play")
+    round_end: str = _knob("out_or_blocked", "whether only a block ends a round, or going out does too")
+    settlement: str = _knob(
+        "winner_takes", "who books the leftovers of a round: each his own as penalty, or the winner"
+    )
+    award: str = _knob("opponents", "what the winner of a blocked round scores")
+    rounding: str = _knob("none", "rounding of leftovers to the unit of the end scoring (5 or 3)")
+    blocked_tie: str = _knob(
+        "nobody", "a tie for lowest in a block: nobody scores, or the tied share in whole points (of one point, none)"
+    )
+    block_winner: str = _knob(
+        "team_sum", "with teams, whether a block goes to the lower team sum or to the lowest single hand"
+    )
+    early_block: bool = _knob(
+        False, "whether a round also ends as soon as no tile outside the layout fits an open end; needs a draw rule"
+    )
+    target: int = _knob(100, "points that end a match")
+    target_check: str = _knob("after_round", "when the target is looked at: at each booking, or after a round")
+    max_rounds: int = _knob(0, "rounds after which an undecided match is truncated; 0 is no bound")
 
     def __post_init__(self) -> None:
         for name in ("teams", "early_block"):
@@ -157,14 +169,7 @@ class Rules:
             value = getattr(self, name)
             if not isinstance(value, str) or value not in words:
                 raise _refusal(name, value, "one of " + ", ".join(words))
-        for name, low, high in (
-            ("num_players", 2, 4),
-            ("max_pip", 1, MAX_PIP),
-            ("hand_size", 1, None),
-            ("boneyard_reserve", 0, 2),
-            ("target", 1, _MAX_TARGET),
-            ("max_rounds", 0, _MAX_TARGET),
-        ):
+        for name, (low, high) in _BOUNDS.items():
             value = getattr(self, name)
             allowed = f"an integer from {low} to {high}" if high is not None else f"an integer of at least {low}"
             if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -282,6 +287,17 @@ class Rules:
         for name in ("num_tiles", "num_ends", "num_actions", "boneyard_size"):
             row[name] = getattr(self, name)
         return row
+
+
+#: What each knob means, in the order of the definition.
+KNOB_MEANINGS: dict[str, str] = {field.name: field.metadata["meaning"] for field in dataclasses.fields(Rules)}
+
+if Rules.__doc__:  # python -OO keeps none
+    Rules.__doc__ = inspect.cleandoc(Rules.__doc__) + "\n\nKnobs, each with its default and what is allowed:\n"
+    for knob in dataclasses.fields(Rules):
+        Rules.__doc__ += (
+            f"    {knob.name} = {knob.default!r}: {KNOB_MEANINGS[knob.name]} [{allowed_values(knob.name)}]\n"
+        )
 
 
 def parse_knob(name: str, text: str) -> Any:
