@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from agents.base import Agent, Turns
 from agents.catalog import make_agent
 from agents.keys import decision_keys
+from dominoes_env.arguments import checked_integer
 from dominoes_env.engine.information import conceal
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.rules import Rules
@@ -148,8 +149,7 @@ def play_match(
     """
     players = [make_agent(agent) for agent in agents]
     for name, value, least in (("deals", deals, 1), ("batch", batch, 1), ("first_deal", first_deal, 0)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise ValueError(f"{name}={value!r} is not allowed; allowed: an integer of at least {least}")
+        checked_integer(name, value, least)
     order = seatings(rules, len(players))
     for player in players:
         player.check_rules(rules)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoes_env.archive import parse_record
+from dominoes_env.arguments import MAX_SEED, checked_integer
 from dominoes_env.engine.deal import deal_round, row_generator
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.scoring import exposed_count
@@ -57,8 +58,8 @@ class Game:
         **overrides: Any,
     ) -> None:
         self.rules = choose_rules(variant, num_players, rules, overrides)
-        self.seed: int | None = secrets.randbits(63) if seed is None else _seed("seed", seed)
-        self.game_id = _seed("game_id", game_id)
+        self.seed: int | None = secrets.randbits(63) if seed is None else checked_integer("seed", seed, 0, MAX_SEED)
+        self.game_id = checked_integer("game_id", game_id, 0, MAX_SEED)
         self.table = Table(self.rules, seed=self.seed, game_ids=[self.game_id], episode=episode)
         self._rounds: list[tuple[str, tuple[int, ...]]] = []
         self._begin_round(self.table.states.copy(), ())
@@ -81,7 +82,7 @@ class Game:
         if seed is not None:
             if state["generator"][0]:
                 raise ValueError(f"seed={seed!r} is not allowed; allowed: None, the position has a generator")
-            state["generator"] = row_generator(np.uint64(_seed("seed", seed)), np.uint64(0))
+            state["generator"] = row_generator(np.uint64(checked_integer("seed", seed, 0, MAX_SEED)), np.uint64(0))
         game = cls._bare(rules, episode)
         game._begin_round(state, history)
         game._go_on(state, history)
@@ -288,13 +289,7 @@ class Game:
     def _seat(self, player: int | None) -> int:
         if player is None:
             return self.turn
-        if (
-            isinstance(player, bool)
-            or not isinstance(player, (int, np.integer))
-            or not 0 <= player < self.rules.num_players
-        ):
-            raise ValueError(f"player={player!r} is not allowed; allowed: 0 to {self.rules.num_players - 1}")
-        return int(player)
+        return checked_integer("player", player, 0, self.rules.num_players - 1)
 
     # Texts.
 
@@ -345,14 +340,3 @@ class Game:
         twin.table = self.table.__deepcopy__(memo)
         twin._rounds = list(self._rounds)
         return twin
-
-
-def _seed(name: str, value: Any) -> int:
-    """A seed or a game's number as an int."""
-    try:
-        number = -1 if isinstance(value, (bool, np.bool_)) else operator.index(value)
-    except TypeError:
-        number = -1
-    if not 0 <= number < 2**64:
-        raise ValueError(f"{name}={value!r} is not allowed; allowed: an integer from 0 to 2**64 - 1")
-    return number

@@ -11,7 +11,7 @@ import pytest
 
 from dominoes_env.engine.state import MATCH_OVER, PLAYING, ROUND_OVER, TRUNCATED
 from dominoes_env.engine.variants import VARIANTS, make_rules
-from dominoes_env.table import Table
+from dominoes_env.table import Table, random_keys
 
 ONE_EACH = {"draw_rule": "one", "num_players": 4, "hand_size": 1}
 
@@ -55,6 +55,41 @@ def test_a_row_does_not_depend_on_the_others(variant: str) -> None:
         assert pair.states[0] == batch.states[11]
         assert np.array_equal(single.rewards[0], batch.rewards[5])
         assert np.array_equal(single.observations[0], pair.observations[1])
+
+
+@pytest.mark.parametrize("num_threads", [2, 3, 7])
+def test_threads_change_nothing(num_threads: int) -> None:
+    rules = make_rules("all_fives", target=40)
+    options: dict[str, Any] = {"seed": 5, "episode": "match", "reward": "win", "history": True}
+    one, many = Table(rules, 5, **options), Table(rules, 5, num_threads=num_threads, **options)
+    keys, same = random_keys(1, 5), random_keys(1, 5)
+    for _ in range(60):
+        actions = one.sample(keys)
+        one.step(actions, autoreset=True)
+        many.step(actions, autoreset=True)
+        assert _is_same(one, many)
+    one.play(keys, 50)
+    for _ in range(60):
+        many.sample(same)
+    many.play(same, 50)
+    assert _is_same(one, many)
+    before = copy.deepcopy(many)
+    wrong = many.sample(same)
+    wrong[[1, 4]] = rules.num_actions + 1, -1
+    with pytest.raises(ValueError, match="in row 1 is outside"):
+        many.step(wrong)
+    assert _is_same(many, before)
+    assert pickle.loads(pickle.dumps(many)).num_threads == num_threads
+
+
+def test_sampled_actions_are_legal_and_uniform() -> None:
+    table = Table(make_rules("draw", opening="seat_0"), 1, seed=1)
+    keys = random_keys(2, 1)
+    actions = [int(table.sample(keys)[0]) for _ in range(7000)]
+    legal = np.flatnonzero(table.masks[0])
+    counts = np.bincount(actions, minlength=table.rules.num_actions)
+    assert set(actions) == set(legal) and len(legal) == 7
+    assert (abs(counts[legal] - 1000) < 150).all()  # five standard deviations
 
 
 def test_seeds() -> None:

@@ -31,6 +31,7 @@ __all__ = [
     "perft",
     "play_rows",
     "refresh_rows",
+    "refused_row",
     "reset_rows",
     "sample_rows",
     "seed_rows",
@@ -221,16 +222,26 @@ def refresh_rows(states, rules, options, history, results, masks, observations):
         _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations, values)
 
 
-@jit
-def step_rows(states, rules, options, actions, history, results, masks, observations, autoreset):
-    """One action in every row, then mask and observation of whoever is on turn.
-
-    Returns -1, or the first row in which the action is illegal or nothing can be played; then no row has changed.
-    """
-    values = observations.view(np.int8)
+@jit(inline=True)
+def refused_row(states, rules, actions):
+    """The first row in which the action is illegal or nothing can be played; -1: there is none."""
     for row in range(len(states)):
         if states[row]["status"] != PLAYING or not is_legal(states[row], rules[0], actions[row]):
             return row
+    return -1
+
+
+@jit
+def step_rows(states, rules, options, actions, history, results, masks, observations, autoreset, is_checked):
+    """One action in every row, then mask and observation of whoever is on turn.
+
+    Returns :func:`refused_row`, and has changed no row if there is one; ``is_checked``: the caller has asked it.
+    """
+    values = observations.view(np.int8)
+    if not is_checked:
+        refused = refused_row(states, rules, actions)
+        if refused >= 0:
+            return refused
     for row in range(len(states)):
         _step_row(states[row], rules[0], options[0], actions[row], history, row, results[row], autoreset)
         _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations, values)

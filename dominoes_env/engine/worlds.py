@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dominoes_env.arguments import checked_integer
 from dominoes_env.engine.deal import opening_seat, random_below
 from dominoes_env.engine.information import conceal, known_tiles
 from dominoes_env.engine.jit import jit
@@ -313,12 +314,10 @@ def determinize(
         )
     if state["status"][0] != PLAYING:
         raise ValueError("concealed: the round is over; allowed: a state in which somebody is to move")
-    if not isinstance(player, (int, np.integer)) or not 0 <= player < rules.num_players:
-        raise ValueError(f"player={player!r} is not allowed; allowed: 0 to {rules.num_players - 1}")
+    checked_integer("player", player, 0, rules.num_players - 1)
     if not isinstance(rng, np.random.Generator):
         raise ValueError(f"rng={rng!r} is not allowed; allowed: a numpy.random.Generator")
-    if isinstance(num_worlds, bool) or not isinstance(num_worlds, (int, np.integer)) or num_worlds < 1:
-        raise ValueError(f"num_worlds={num_worlds!r} is not allowed; allowed: an integer of at least 1")
+    checked_integer("num_worlds", num_worlds, 1)
     past = np.asarray([] if history is None else history)
     is_listed = past.ndim == 1 and (not past.size or past.dtype.kind in "iu")
     if not is_listed or (past.size and not 0 <= past.min() <= past.max() < rules.num_actions):
