@@ -17,7 +17,7 @@ from dominoes_env.engine.state import PLAYING, STATE_DTYPE
 from dominoes_env.engine.tiles import HIGH, LOW, tile_id, tiles_in
 from dominoes_env.engine.variants import VARIANTS, make_rules
 from dominoes_env.engine.worlds import determinize
-from dominoes_env.table import Table
+from dominoes_env.table import Table, random_keys
 
 pytestmark = pytest.mark.unjitted
 
@@ -127,6 +127,21 @@ def test_tiles() -> None:
         assert {tile_id(b, a) for a, b in pairs} == set(range(num_tiles))
         assert tiles_in((1 << num_tiles) - 1) == list(range(num_tiles))
     assert all(sum(n in (LOW[t], HIGH[t]) for t in range(28)) == 7 for n in range(7))
+
+
+@pytest.mark.parametrize("variant", ["draw", "all_fives"])
+def test_sampling_and_playing_are_the_same_steps(variant: str) -> None:
+    rules = make_rules(variant, max_pip=3, hand_size=3)
+    one, other = Table(rules, 3, seed=1), Table(rules, 3, seed=1, num_threads=2)
+    keys, same = random_keys(4, 3), random_keys(4, 3)
+    for _ in range(40):
+        actions = one.sample(keys)
+        assert one.masks[np.arange(3), actions].all()
+        one.step(actions, autoreset=True)
+        other.play(same, 1)
+        assert (one.states == other.states).all() and (keys == same).all()
+    with pytest.raises(ValueError, match="illegal"):
+        other.step([rules.pass_action] * 3)
 
 
 def test_refusals_of_determinize() -> None:

@@ -13,11 +13,11 @@ from dominoes_env.engine.deal import row_generator, start_match
 from dominoes_env.engine.encode import write_history, write_mask, write_observation
 from dominoes_env.engine.information import conceal
 from dominoes_env.engine.jit import jit
-from dominoes_env.engine.moves import is_legal, nth_legal_action, num_legal_actions
+from dominoes_env.engine.moves import draw_or_pass, is_legal, nth_legal_action, num_legal_actions, playable_tiles
 from dominoes_env.engine.rounds import advance, step
 from dominoes_env.engine.scoring import points_of
 from dominoes_env.engine.state import PLAYING, ROUND_OVER, STATE_DTYPE, TRUNCATED
-from dominoes_env.engine.tiles import num_tiles_of
+from dominoes_env.engine.tiles import lowest_tile, num_tiles_of
 
 __all__ = [
     "EPISODES",
@@ -266,8 +266,24 @@ def _uniform_action(state, rules, keys, row):
     key ^= key >> np.uint64(27)
     keys[row] = key
     bits = (key * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)
-    count = np.uint64(num_legal_actions(state, rules))
-    return nth_legal_action(state, rules, np.int64((bits * count) >> np.uint64(32)))
+    if rules["num_ends"] > 2:
+        count = np.uint64(num_legal_actions(state, rules))
+        return nth_legal_action(state, rules, np.int64((bits * count) >> np.uint64(32)))
+    # The same for two ends, looking at each once.
+    low, high = playable_tiles(state, rules, 0), playable_tiles(state, rules, 1)
+    num_low = num_tiles_of(low)
+    count = num_low + num_tiles_of(high)
+    if count == 0:
+        return draw_or_pass(state, rules)
+    n = np.int64((bits * np.uint64(count)) >> np.uint64(32))
+    first = np.int64(0)
+    if n >= num_low:
+        n -= num_low
+        first = np.int64(rules["num_tiles"])
+        low = high
+    for _ in range(n):
+        low &= low - np.uint64(1)
+    return first + lowest_tile(low)
 
 
 @jit

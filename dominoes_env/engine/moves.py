@@ -41,7 +41,7 @@ __all__ = [
 _ONE = np.uint64(1)
 
 
-@jit
+@jit(inline=True)
 def playable_tiles(state, rules, end):
     """The tiles that the player on turn may lay on ``end``, as bits."""
     hand = state["hands"][state["turn"]]
@@ -57,7 +57,7 @@ def playable_tiles(state, rules, end):
     return hand & TOUCHING[number]
 
 
-@jit
+@jit(inline=True)
 def open_tiles(state):
     """All tiles of any set that show a number which is open on the layout, laid ones included, as bits."""
     tiles = NO_TILES
@@ -78,7 +78,7 @@ def open_numbers(state):
     return numbers
 
 
-@jit
+@jit(inline=True)
 def num_plays(state, rules):
     total = 0
     for end in range(rules["num_ends"]):
@@ -86,7 +86,7 @@ def num_plays(state, rules):
     return total
 
 
-@jit
+@jit(inline=True)
 def draw_or_pass(state, rules):
     """The one action of a player whom nothing fits: DRAW (B5; "one": once a turn; never the reserve), else PASS."""
     draw = np.int64(rules["num_tiles"]) * rules["num_ends"]
@@ -142,7 +142,7 @@ def is_legal(state, rules, action):
     return num_plays(state, rules) == 0 and action == draw_or_pass(state, rules)
 
 
-@jit
+@jit(inline=True)
 def lay_tile(state, rules, tile, end):
     """Put a tile on the layout: what everybody sees of a play. The tile must fit."""
     low, high = LOW[tile], HIGH[tile]
@@ -180,7 +180,7 @@ def lay_tile(state, rules, tile, end):
                 break
 
 
-@jit
+@jit(inline=True)
 def _pass_turn(state, rules):
     turn = state["turn"] + 1
     state["turn"] = 0 if turn == rules["num_players"] else turn
@@ -197,7 +197,7 @@ def _show_lacking(state, player, is_kept):
         state["lacking"][player] |= numbers
 
 
-@jit
+@jit(inline=True)
 def play_turn(state, rules, action):
     """Carry out a legal action of the player on turn; the turn passes on unless he drew."""
     player = np.int64(state["turn"])

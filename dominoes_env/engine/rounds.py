@@ -21,7 +21,7 @@ def round_is_blocked(state, rules):
     return state["laid"] != NO_TILES and is_blocked(state, rules, open_tiles(state))
 
 
-@jit
+@jit(inline=True)
 def step(state, rules, action):
     """Carry out a legal action and find the round's end right after it; the next round is not dealt.
 

@@ -126,7 +126,7 @@ def book(state, rules, player, amount):
     return False
 
 
-@jit
+@jit(inline=True)
 def score_play(state, rules, player):
     """Book the points of the play that ``player`` has just made; True if that ends the match."""
     if rules["end_scoring"] == ENDS_NONE:
@@ -135,7 +135,7 @@ def score_play(state, rules, player):
     return points > 0 and book(state, rules, player, points)
 
 
-@jit
+@jit(inline=True)
 def is_blocked(state, rules, open_now):
     """Whether nobody can move: no hand holds one of the tiles ``open_now`` and nobody may draw.
 
