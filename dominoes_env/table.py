@@ -246,7 +246,8 @@ class Table:
         if self.num_threads == 1:
             return [work(self._everything)]
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.num_threads - 1, "dominoes-table")
+            # Without the JIT unsigned arithmetic wraps in these threads too, without a warning.
+            self._pool = ThreadPoolExecutor(self.num_threads - 1, "dominoes", np.seterr, (None, None, "ignore"))
         bounds = [self.num_games * i // self.num_threads for i in range(self.num_threads + 1)]
         parts = [slice(start, stop) for start, stop in pairwise(bounds)]
         others = [self._pool.submit(work, part) for part in parts[1:]]
