@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dominoes_env.registration import register_presets
+from dominoes_env.registration import register_gymnasium, register_presets
 
 __version__ = "0.1.0"
 
@@ -22,11 +22,13 @@ __all__ = [
     "determinize",
     "dominoes_v0",
     "env",
+    "gym_env",
     "make_rules",
     "observation_layout",
     "parallel_env",
     "raw_env",
     "read_piece",
+    "vector_env",
 ]
 
 _HOMES = {
@@ -36,11 +38,13 @@ _HOMES = {
     "Table": "table",
     "determinize": "engine.worlds",
     "env": "envs.aec",
+    "gym_env": "envs.single_agent",
     "make_rules": "engine.variants",
     "observation_layout": "observation",
     "parallel_env": "envs.parallel",
     "raw_env": "envs.aec",
     "read_piece": "observation",
+    "vector_env": "envs.vector",
 }
 
 if TYPE_CHECKING:
@@ -52,11 +56,14 @@ if TYPE_CHECKING:
     from dominoes_env.envs.aec import env as env
     from dominoes_env.envs.aec import raw_env as raw_env
     from dominoes_env.envs.parallel import parallel_env as parallel_env
+    from dominoes_env.envs.single_agent import gym_env as gym_env
+    from dominoes_env.envs.vector import vector_env as vector_env
     from dominoes_env.game import Game as Game
     from dominoes_env.observation import observation_layout as observation_layout
     from dominoes_env.observation import read_piece as read_piece
     from dominoes_env.table import Table as Table
 
+register_gymnasium()
 register_presets()
 
 

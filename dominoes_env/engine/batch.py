@@ -21,6 +21,9 @@ from dominoes_env.engine.tiles import lowest_tile, num_tiles_of
 
 __all__ = [
     "EPISODES",
+    "IS_REWARDED",
+    "IS_TERMINATED",
+    "IS_TRUNCATED",
     "OPTIONS_DTYPE",
     "RESULT_DTYPE",
     "REWARDS",
@@ -35,6 +38,7 @@ __all__ = [
     "reset_rows",
     "sample_rows",
     "seed_rows",
+    "step_one",
     "step_rows",
 ]
 
@@ -246,6 +250,32 @@ def step_rows(states, rules, options, actions, history, results, masks, observat
         _step_row(states[row], rules[0], options[0], actions[row], history, row, results[row], autoreset)
         _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations, values)
     return -1
+
+
+#: Bits of what :func:`step_one` returns, over the two of the seat on turn.
+IS_TERMINATED, IS_TRUNCATED, IS_REWARDED = 4, 8, 16
+
+
+@jit
+def step_one(states, rules, options, action, history, results, masks, observations):
+    """:func:`step_rows` for a single game with the action as a number, for callers who make a call a step.
+
+    Returns -1 if the action is refused; else the seat on turn and the bits above, which spares looking them up.
+    """
+    state, result = states[0], results[0]
+    if state["status"] != PLAYING or not is_legal(state, rules[0], action):
+        return -1
+    _step_row(state, rules[0], options[0], action, history, 0, result, False)
+    _refresh(state, rules[0], options[0], history, 0, result, masks, observations, observations.view(np.int8))
+    told = np.int64(state["turn"])
+    if result["terminated"]:
+        told |= IS_TERMINATED
+    if result["truncated"]:
+        told |= IS_TRUNCATED
+    for seat in range(4):
+        if result["rewards"][seat] != 0:
+            told |= IS_REWARDED
+    return told
 
 
 @jit

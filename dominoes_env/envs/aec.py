@@ -127,10 +127,12 @@ class raw_env(SeatedEnv, AECEnv[str, Observation, int | None]):  # type: ignore[
     def _show(self) -> None:
         """Publish what the seats say after a reset or a step."""
         seats, agents = self._seats, self.agents
-        self.rewards = dict(zip(agents, seats.rewards, strict=True))
         self.infos = seats.infos()
         self.agent_selection = agents[seats.turn]
-        if any(seats.rewards):
+        if seats.rewards is seats.no_rewards:
+            self.rewards = dict.fromkeys(agents, 0.0)
+        else:
+            self.rewards = dict(zip(agents, seats.rewards, strict=True))
             cumulative = self._cumulative_rewards
             for agent, reward in self.rewards.items():
                 cumulative[agent] += reward

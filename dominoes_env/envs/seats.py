@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import secrets
 from typing import Any, Literal, TypeAlias, get_args
@@ -12,7 +11,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from dominoes_env.engine.batch import IS_REWARDED, IS_TERMINATED, IS_TRUNCATED
 from dominoes_env.engine.rules import Rules
+from dominoes_env.envs.illegal import Illegal, check_illegal, loss_of_mover, losses_by_mover
 from dominoes_env.envs.open_state import open_state, state_space
 from dominoes_env.envs.set_up import read_set_up
 from dominoes_env.observation import mask_space, observation_layout, observation_space
@@ -32,7 +33,6 @@ __all__ = [
 ]
 
 Observation: TypeAlias = dict[str, NDArray[np.int8]]
-Illegal: TypeAlias = Literal["lose", "raise"]
 RenderMode: TypeAlias = Literal["human", "ansi"]
 
 METADATA: dict[str, Any] = {"name": "dominoes_v0", "render_modes": ["human", "ansi"], "render_fps": 1}
@@ -58,18 +58,17 @@ class Seats:
         history: bool,
         render_mode: RenderMode | None,
     ) -> None:
+        check_illegal(illegal, illegal_reward)
         for name, value, allowed in (
-            ("illegal", illegal, get_args(Illegal)),
             ("render_mode", render_mode, (None, *get_args(RenderMode))),
             ("skip_forced", skip_forced, (False, True)),
             ("history", history, (False, True)),
         ):
             if value not in allowed:
                 raise ValueError(f"{name}={value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
-        if illegal == "raise" and illegal_reward is not None:
-            raise ValueError(f"illegal_reward={illegal_reward!r} is not allowed; allowed: None with illegal='raise'")
         self.rules = rules
         self.table = Table(rules, episode=episode, reward=reward, skip_forced=skip_forced, history=history)
+        self._look()
         self.raises = illegal == "raise"
         self.history = history
         self.render_mode = render_mode
@@ -85,11 +84,12 @@ class Seats:
         self._is_lost = False
         self._is_dealt = False
         self._is_seeded = False
-        self._losses = _losses(rules, _loss(rules, reward, illegal_reward))
+        self._losses = losses_by_mover(rules, loss_of_mover(rules, reward, illegal_reward))
         self._num_actions = rules.num_actions
-        self._action = np.zeros(1, np.int64)
+        self.no_rewards = [0.0] * rules.num_players
         self._only_pass = np.zeros(rules.num_actions, np.int8)
         self._only_pass[rules.pass_action] = 1
+        self._only_pass.flags.writeable = False
         self._turn_piece = observation_layout(rules, history=history)["turn"].slice
 
     def reset(self, seed: int | None, options: dict[str, Any] | None) -> None:
@@ -118,10 +118,12 @@ class Seats:
             raise ValueError(f"action={action} is not allowed; allowed: 0 to {self._num_actions - 1}")
         if self.is_terminated or self.is_truncated:
             raise ValueError(f"action={action} is not allowed: the episode is over; allowed: reset()")
-        if self.table.masks[0, action]:
-            self._action[0] = action
-            self.table.step(self._action)
-            self._take_in()
+        told = self.table.step_one(action)
+        if told >= 0:
+            self.turn = told & 3
+            self.is_terminated = told & IS_TERMINATED != 0
+            self.is_truncated = told & IS_TRUNCATED != 0
+            self.rewards = self.table.rewards[0].tolist() if told & IS_REWARDED else self.no_rewards
         elif self.raises:
             raise ValueError(self._refusal(action))
         else:
@@ -132,15 +134,14 @@ class Seats:
         """The legal actions of a seat, int8 (num_actions,); a fresh array."""
         if seat != self.turn or self.is_terminated or self.is_truncated:
             return self._only_pass.copy()
-        mask: NDArray[np.int8] = self.table.masks[0].copy()
-        return mask
+        return self._mask.copy()
 
     def observe(self, agent: str) -> Observation:
         """What an agent sees: ``observation`` and ``action_mask``, fresh arrays; changes nothing."""
         self.require_reset("observe")
         seat = self.seat(agent)
         if seat == self.turn:
-            observation = self.table.observations[0].copy()
+            observation = self._observation.copy()
         else:
             observation = self.table.observe(0, seat)
         return {"observation": self._as_seen(observation), "action_mask": self.mask(seat)}
@@ -152,8 +153,11 @@ class Seats:
         return observation
 
     def infos(self) -> dict[str, dict[str, Any]]:
-        """The ``info`` of every agent: its mask again, and nothing else."""
-        return {agent: {"action_mask": self.mask(seat)} for seat, agent in enumerate(self.agents)}
+        """The ``info`` of every agent: its mask again, nothing else. Masks of PASS alone are one read-only array."""
+        infos: dict[str, dict[str, Any]] = {agent: {"action_mask": self._only_pass} for agent in self.agents}
+        if not (self.is_terminated or self.is_truncated):
+            infos[self.agents[self.turn]] = {"action_mask": self._mask.copy()}
+        return infos
 
     def state(self) -> NDArray[np.int8]:
         """All there is to know, hidden tiles included, laid out by :func:`state_layout`; a fresh array."""
@@ -194,6 +198,17 @@ class Seats:
         if not self._is_dealt:
             raise AssertionError(f"reset() needs to be called before {what}.")
 
+    def _look(self) -> None:
+        self._mask: NDArray[np.int8] = self.table.masks[0]  # live rows: each step writes them anew
+        self._observation: NDArray[np.int8] = self.table.observations[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_mask", "_observation")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._look()
+
     def _take_in(self) -> None:
         table = self.table
         self.turn = int(table.players[0])
@@ -221,31 +236,6 @@ class Seats:
 
 def _observation_space(rules: Rules, history: bool) -> spaces.Dict:
     return spaces.Dict({"observation": observation_space(rules, history=history), "action_mask": mask_space(rules)})
-
-
-def _loss(rules: Rules, reward: str, illegal_reward: float | None) -> float:
-    """What the mover of an illegal action gets, at most 0."""
-    if illegal_reward is None:
-        return -1.0 if reward == "win" else -float(rules.total_pips)
-    is_number = isinstance(illegal_reward, (int, float, np.integer, np.floating)) and not isinstance(
-        illegal_reward, bool
-    )
-    if not is_number or not math.isfinite(illegal_reward) or illegal_reward > 0:
-        raise ValueError(f"illegal_reward={illegal_reward!r} is not allowed; allowed: None or a finite number up to 0")
-    return float(illegal_reward)
-
-
-def _losses(rules: Rules, loss: float) -> list[list[float]]:
-    """For each mover the rewards of all seats after his illegal action: they sum to 0.
-
-    The others share what the mover loses. With teams his partner loses as much as he does, and each opponent gains
-    it.
-    """
-    seats = range(rules.num_players)
-    if rules.teams:
-        return [[loss if (seat - mover) % 2 == 0 else -loss for seat in seats] for mover in seats]
-    share = -loss / (rules.num_players - 1)
-    return [[loss if seat == mover else share for seat in seats] for mover in seats]
 
 
 class SeatedEnv:
