@@ -194,7 +194,7 @@ class vector_env(VectorEnv[NDArray[np.int8], ArrayLike, NDArray[Any]]):
         return values.copy() if self.copy else values
 
     def _add_finals(self, info: dict[str, Any], ended: NDArray[np.bool_]) -> None:
-        """What Gymnasium says of episodes that ended in a step which began the next; rows that did not end say nothing."""
+        """What Gymnasium says of episodes after which the same step began the next; other rows hold nothing."""
         rows = np.flatnonzero(ended)
         if not rows.size:
             return
