@@ -11,6 +11,7 @@ from reference_play import compare_games
 
 from dominoes_env.engine import batch
 from dominoes_env.engine.actions import decode_action, encode_play
+from dominoes_env.engine.batch import IS_REWARDED, IS_TERMINATED, IS_TRUNCATED
 from dominoes_env.engine.jit import IS_JIT_ENABLED
 from dominoes_env.engine.rules import KNOB_VALUES, Rules
 from dominoes_env.engine.state import PLAYING, STATE_DTYPE
@@ -142,6 +143,29 @@ def test_sampling_and_playing_are_the_same_steps(variant: str) -> None:
         assert (one.states == other.states).all() and (keys == same).all()
     with pytest.raises(ValueError, match="illegal"):
         other.step([rules.pass_action] * 3)
+
+
+def test_a_single_game_steps_alike_in_either_way() -> None:
+    rules = make_rules("all_fives", max_pip=3, hand_size=3, target=10, max_rounds=2)
+    one, other = Table(rules, seed=3, episode="match"), Table(rules, seed=3, episode="match")
+    keys = random_keys(1, 1)
+    seen = set()
+    for _ in range(300):
+        action = int(one.sample(keys)[0])
+        told = one.step_one(action)
+        other.step([action])
+        flags = (IS_TERMINATED, other.terminated[0]), (IS_TRUNCATED, other.truncated[0])
+        assert told & 3 == other.players[0]
+        assert all(bool(told & bit) == is_set for bit, is_set in flags)
+        assert bool(told & IS_REWARDED) == other.rewards.any()
+        assert (one.states == other.states).all() and (one.masks == other.masks).all()
+        seen.add(told & ~3)
+        if other.terminated[0] or other.truncated[0]:
+            assert one.step_one(action) == -1
+            one.reset()
+            other.reset()
+    assert {0, IS_REWARDED, IS_TRUNCATED, IS_TERMINATED | IS_REWARDED} <= seen
+    assert one.step_one(rules.num_actions + 5) == one.step_one(-1) == -1
 
 
 def test_refusals_of_determinize() -> None:

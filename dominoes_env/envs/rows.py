@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dominoes_env.arguments import MAX_SEED, checked_integer, checked_switch
 from dominoes_env.engine import batch, solo
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import NONE, PLAYING, new_states
@@ -58,9 +59,8 @@ class Rows:
         if illegal is None:
             illegal = "raise" if self.plays_all else "lose"
         check_illegal(illegal, illegal_reward)
-        for name, value in (("skip_forced", skip_forced), ("history", history)):
-            if not isinstance(value, (bool, np.bool_)):
-                raise ValueError(f"{name}={value!r} is not allowed; allowed: True or False")
+        checked_switch("skip_forced", skip_forced)
+        checked_switch("history", history)
         self._settings = np.zeros(1, solo.SETTINGS_DTYPE)
         losses = losses_by_mover(rules, loss_of_mover(rules, reward, illegal_reward))
         for mover, shares in enumerate(losses):
@@ -281,9 +281,7 @@ def checked_seed(seed: Any) -> int | None:
     """
     if seed is None:
         return None
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
-        raise ValueError(f"seed={seed!r} is not allowed; allowed: None or an integer from 0 to 2**64 - 1")
-    return int(seed)
+    return checked_integer("seed", seed, 0, MAX_SEED)
 
 
 def _views(masks: NDArray[np.uint64], observations: NDArray[np.uint64]) -> tuple[NDArray[Any], ...]:
