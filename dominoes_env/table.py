@@ -1,6 +1,7 @@
 """``Table``: n games of one rule set on preallocated buffers, stepped together by the engine.
 
-Every interface of the package is a translation of a table; a single game is a table of one.
+Every interface of the package is a translation of a table; a single game is a table of one. (The file is long because
+each buffer that it hands out is described here and nowhere else.)
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ hands over the end that has come.
 Kernels take their arrays in four tuples: ``games`` (states, rules, options, settings, keys, history, results,
 records), with a row a game but for rules, options and settings; ``held`` (states, history, results), what held rows
 show; ``views`` and ``finals`` (masks, observations, observations as int8), what is to be seen now, and what was to be
-seen at the end of an episode after which the same step began the next.
+seen at the end of an episode after which the same step began the next. The file is long because its kernels share
+this one way of handing arrays on.
 """
 
 from __future__ import annotations
