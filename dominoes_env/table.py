@@ -223,12 +223,7 @@ class Table:
             ValueError: if the actions have another shape or are no integers, if one is illegal in its row, or if an
                 episode is over (and was not reset); no row has changed then.
         """
-        chosen = np.asarray(actions)
-        if chosen.dtype.kind not in "iu":
-            raise ValueError(f"actions of dtype {chosen.dtype} are not allowed; allowed: integers")
-        if chosen.shape != (self.num_games,):
-            raise ValueError(f"actions of shape {chosen.shape} are not allowed; allowed: ({self.num_games},)")
-        chosen = np.ascontiguousarray(chosen, np.int64)
+        chosen = self.checked_actions(actions)
         if self.num_threads == 1:
             refused = batch.step_rows(*self._games, chosen, *self._outputs, autoreset, False)
         else:
@@ -237,6 +232,19 @@ class Table:
                 self._in_parts(lambda part: self._step_part(part, chosen, autoreset, True))
         if refused >= 0:
             raise self._refusal(int(refused), int(chosen[refused]))
+
+    def checked_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
+        """``actions`` as int64, shape (num_games,), whatever they do.
+
+        Raises:
+            ValueError: if they have another shape or are no integers.
+        """
+        chosen = np.asarray(actions)
+        if chosen.dtype.kind not in "iu":
+            raise ValueError(f"actions of dtype {chosen.dtype} are not allowed; allowed: integers")
+        if chosen.shape != (self.num_games,):
+            raise ValueError(f"actions of shape {chosen.shape} are not allowed; allowed: ({self.num_games},)")
+        return np.ascontiguousarray(chosen, np.int64)
 
     def step_one(self, action: int) -> int:
         """:meth:`step` of a table of one, for callers to whom a microsecond matters; ``action`` is an int.

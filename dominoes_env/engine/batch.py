@@ -17,7 +17,7 @@ from dominoes_env.engine.moves import draw_or_pass, is_legal, nth_legal_action, 
 from dominoes_env.engine.rounds import advance, step
 from dominoes_env.engine.scoring import points_of
 from dominoes_env.engine.state import PLAYING, ROUND_OVER, STATE_DTYPE, TRUNCATED
-from dominoes_env.engine.tiles import lowest_tile, num_tiles_of
+from dominoes_env.engine.tiles import nth_tile, num_tiles_of
 
 __all__ = [
     "EPISODES",
@@ -227,10 +227,16 @@ def refresh_rows(states, rules, options, history, results, masks, observations):
 
 
 @jit(inline=True)
+def is_legal_row(states, rules, row, action):
+    """Whether the seat on turn in ``row`` may take ``action``."""
+    return states[row]["status"] == PLAYING and is_legal(states[row], rules[0], action)
+
+
+@jit(inline=True)
 def refused_row(states, rules, actions):
     """The first row in which the action is illegal or nothing can be played; -1: there is none."""
     for row in range(len(states)):
-        if states[row]["status"] != PLAYING or not is_legal(states[row], rules[0], actions[row]):
+        if not is_legal_row(states, rules, row, actions[row]):
             return row
     return -1
 
@@ -263,7 +269,7 @@ def step_one(states, rules, options, action, history, results, masks, observatio
     Returns -1 if the action is refused; else the seat on turn and the bits above, which spares looking them up.
     """
     state, result = states[0], results[0]
-    if state["status"] != PLAYING or not is_legal(state, rules[0], action):
+    if not is_legal_row(states, rules, 0, action):
         return -1
     _step_row(state, rules[0], options[0], action, history, 0, result, False)
     _refresh(state, rules[0], options[0], history, 0, result, masks, observations, observations.view(np.int8))
@@ -306,14 +312,9 @@ def _uniform_action(state, rules, keys, row):
     if count == 0:
         return draw_or_pass(state, rules)
     n = np.int64((bits * np.uint64(count)) >> np.uint64(32))
-    first = np.int64(0)
-    if n >= num_low:
-        n -= num_low
-        first = np.int64(rules["num_tiles"])
-        low = high
-    for _ in range(n):
-        low &= low - np.uint64(1)
-    return first + lowest_tile(low)
+    if n < num_low:
+        return nth_tile(low, n)
+    return np.int64(rules["num_tiles"]) + nth_tile(high, n - num_low)
 
 
 @jit
@@ -325,12 +326,6 @@ def play_rows(states, rules, options, keys, history, results, masks, observation
             action = _uniform_action(states[row], rules[0], keys, row)
             _step_row(states[row], rules[0], options[0], action, history, row, results[row], True)
             _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations, values)
-
-
-@jit
-def is_legal_row(states, rules, row, action):
-    """Whether the seat on turn in ``row`` may take ``action``."""
-    return states[row]["status"] == PLAYING and is_legal(states[row], rules[0], action)
 
 
 @jit

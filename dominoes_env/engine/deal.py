@@ -22,6 +22,7 @@ from dominoes_env.engine.tiles import (
     NO_TILES,
     PIPS,
     is_double,
+    nth_tile,
     num_tiles_of,
     tile_bit,
 )
@@ -99,10 +100,7 @@ def _draw_lots(state, rules):
     while True:
         for seat in range(rules["num_players"]):
             if drawing >> seat & 1 == 1:
-                tiles = remaining
-                for _ in range(random_below(state, num_tiles_of(remaining))):
-                    tiles &= tiles - _ONE
-                tile = num_tiles_of((tiles & (~tiles + _ONE)) - _ONE)
+                tile = nth_tile(remaining, random_below(state, num_tiles_of(remaining)))
                 state["lots"][seat] = tile
                 remaining &= ~tile_bit(tile)
         winners = lots_winners(state["lots"], drawing, rules)

@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 from dominoes_env.engine.jit import jit
-from dominoes_env.engine.moves import draw_or_pass, playable_tiles
+from dominoes_env.engine.moves import draw_or_pass, playable_tiles, split_play
 from dominoes_env.engine.rules import DRAW_NONE, LOTS_KEEP, SPINNER_NONE
 from dominoes_env.engine.state import NONE, PLAYING
 from dominoes_env.engine.tiles import NO_TILES, tile_bit
@@ -170,8 +170,8 @@ def write_history(state, rules, player, history, history_row, length, values, ro
         action = np.int64(history[history_row, i])
         values[row, position + 3 * i] = _seats_away(player, seat, num_players) + 1
         if action < plays:
-            end = action // num_tiles
-            values[row, position + 3 * i + 1] = action - end * num_tiles + 1
+            tile, end = split_play(action, num_tiles)
+            values[row, position + 3 * i + 1] = tile + 1
             values[row, position + 3 * i + 2] = end
         else:
             values[row, position + 3 * i + 1] = plays - 1 - action

@@ -22,6 +22,7 @@ from dominoes_env.engine.tiles import (
     NO_TILES,
     TOUCHING,
     is_double,
+    nth_tile,
     num_tiles_of,
     tile_bit,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "open_tiles",
     "play_turn",
     "playable_tiles",
+    "split_play",
 ]
 
 _ONE = np.uint64(1)
@@ -111,9 +113,7 @@ def nth_legal_action(state, rules, n):
         tiles = playable_tiles(state, rules, end)
         count = num_tiles_of(tiles)
         if n < count:
-            for _ in range(n):
-                tiles &= tiles - _ONE
-            return first + num_tiles_of((tiles & (~tiles + _ONE)) - _ONE)
+            return first + nth_tile(tiles, n)
         n -= count
         first += rules["num_tiles"]
     return draw_or_pass(state, rules)

@@ -13,7 +13,7 @@ import numpy as np
 from dominoes_env.engine.deal import open_round
 from dominoes_env.engine.information import known_tiles
 from dominoes_env.engine.jit import jit
-from dominoes_env.engine.moves import lay_tile, open_tiles
+from dominoes_env.engine.moves import lay_tile, open_tiles, split_play
 from dominoes_env.engine.state import NONE
 from dominoes_env.engine.tiles import MAX_TILES, NO_TILES, TOUCHING, num_tiles_of, tile_bit
 
@@ -86,8 +86,7 @@ def replay(concealed, rules, player, history, board, open_at, kept, num_turns, l
         if action > plays:
             kept[seat, num_turns[seat] - 1] = drawn
         else:
-            end = action // num_tiles
-            tile = action - end * num_tiles
+            tile, end = split_play(action, num_tiles)
             if not _fits(board, tile, end):
                 return -1
             lay_tile(board, rules, tile, end)

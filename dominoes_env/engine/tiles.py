@@ -21,6 +21,7 @@ __all__ = [
     "TOUCHING",
     "is_double",
     "lowest_tile",
+    "nth_tile",
     "num_tiles_in_set",
     "num_tiles_of",
     "pips_of",
@@ -88,6 +89,14 @@ def num_tiles_of(tiles):
 def lowest_tile(tiles):
     """The lowest tile id of a set that is not empty."""
     return num_tiles_of((tiles & (~tiles + _ONE)) - _ONE)
+
+
+@jit(inline=True)
+def nth_tile(tiles, n):
+    """The ``n``-th tile id (from 0, ascending) of a set that holds more than ``n``."""
+    for _ in range(n):
+        tiles &= tiles - _ONE
+    return lowest_tile(tiles)
 
 
 @jit

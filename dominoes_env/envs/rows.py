@@ -157,13 +157,7 @@ class Rows:
                 Also if an opponent answers with an illegal action; rows have to be reset then.
         """
         table = self.table
-        chosen = np.asarray(actions)
-        if chosen.dtype.kind not in "iu":
-            raise ValueError(f"actions of dtype {chosen.dtype} are not allowed; allowed: integers")
-        if chosen.shape != (table.num_games,):
-            raise ValueError(f"actions of shape {chosen.shape} are not allowed; allowed: ({table.num_games},)")
-        if chosen.dtype != np.int64:
-            chosen = chosen.astype(np.int64)
+        chosen = table.checked_actions(actions)
         if self.plays_all:
             refused = solo.step_seats(self._games(), self._views(), self._finals(), chosen)
         else:
