@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import PLAYING, STATE_DTYPE, new_states
 from dominoes_env.observation import observation_layout, observation_size
 
-__all__ = ["Episode", "Reward", "Table", "random_keys"]
+__all__ = ["Buffers", "Episode", "Reward", "Table", "random_keys"]
 
 Episode = Literal["round", "match"]
 Reward = Literal["margin", "points", "win"]
@@ -45,6 +45,23 @@ _VIEWS = frozenset(
         "_observations",
     }
 )
+
+
+class Buffers(NamedTuple):
+    """The arrays behind a table as the engine's kernels take them, a row a game; whoever writes to them plays."""
+
+    states: NDArray[Any]
+    """Shape (num_games,), ``STATE_DTYPE``."""
+    options: NDArray[Any]
+    """Shape (1,), ``OPTIONS_DTYPE``."""
+    history: NDArray[np.int16]
+    """Shape (num_games, max_history)."""
+    results: NDArray[Any]
+    """Shape (num_games,), ``RESULT_DTYPE``."""
+    masks: NDArray[np.uint64]
+    """Shape (num_games, words): seen as int8 each row begins with the mask."""
+    observations: NDArray[np.uint64]
+    """Shape (num_games, words): seen as int8 each row begins with the observation."""
 
 
 class Table:
@@ -187,6 +204,20 @@ class Table:
         lengths: NDArray[np.int32] = self._results["history_length"]
         return lengths
 
+    @property
+    def buffers(self) -> Buffers:
+        """The arrays themselves, for code that drives the engine's kernels on this table."""
+        return Buffers(self._states, self._options, *self._outputs)
+
+    @property
+    def all_rows(self) -> NDArray[np.int64]:
+        """0, 1, ... num_games - 1; not to be written to."""
+        return self._all_rows
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays that the games are made of: written back in place they put everything as it was."""
+        return {name: value for name, value in self.__getstate__().items() if isinstance(value, np.ndarray)}
+
     def round_history(self, row: int = 0) -> NDArray[np.int16]:
         """A copy of the actions of the current round of ``row``; the starter took the first."""
         row = self._row(row)
@@ -229,7 +260,7 @@ class Table:
         else:
             refused = self._refused(chosen)
             if refused < 0:
-                self._in_parts(lambda part: self._step_part(part, chosen, autoreset, True))
+                self.in_parts(lambda part: self._step_part(part, chosen, autoreset, True))
         if refused >= 0:
             raise self._refusal(int(refused), int(chosen[refused]))
 
@@ -278,10 +309,10 @@ class Table:
             refused: int = batch.refused_row(self._states[part], self.rules.row, actions[part])
             return refused if refused < 0 else refused + part.start
 
-        return min((refused for refused in self._in_parts(ask) if refused >= 0), default=-1)
+        return min((refused for refused in self.in_parts(ask) if refused >= 0), default=-1)
 
-    def _in_parts(self, work: Callable[[slice], int]) -> list[int]:
-        """``work`` on an even part of the rows in each thread, the first in this one; compiled code holds no lock."""
+    def in_parts(self, work: Callable[[slice], int]) -> list[int]:
+        """``work`` on an even part of the rows in each of ``num_threads`` threads; compiled code holds no lock."""
         if self.num_threads == 1:
             return [work(self._everything)]
         if self._pool is None:
@@ -319,7 +350,7 @@ class Table:
             )
             return 0
 
-        self._in_parts(play_part)
+        self.in_parts(play_part)
 
     def _refusal(self, row: int, action: int) -> ValueError:
         where = f" in row {row}" if self.num_games > 1 else ""

@@ -11,6 +11,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 
 from dominoes_env.engine.variants import make_rules
+from dominoes_env.envs.rows import Rows
 from dominoes_env.envs.sb3 import SelfPlayVecEnv
 from dominoes_env.table import Table
 
@@ -95,3 +96,90 @@ def test_stock_maskable_ppo_runs_on_it():
     model.learn(128)
     actions, _ = model.predict(env.reset(), action_masks=env.action_masks())
     assert env.action_masks()[np.arange(8), actions].all()
+
+
+class Recorder:
+    """A batched opponent that plays the highest legal action and notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def __call__(self, observations, masks, infos):
+        self.calls.append((infos["row"], infos["player"]))
+        assert observations.shape[0] == masks.shape[0] == len(infos["row"])
+        return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+
+
+@pytest.mark.parametrize("variant", ["draw", "partners", "all_fives"])
+def test_the_league_is_answered_within_the_step(variant):
+    """Rows of the league are those of the vector environment; self-play rows are as they are without a league."""
+    rules = make_rules(variant)
+    alone, recorder = SelfPlayVecEnv(rules, 5, seed=3), Recorder()
+    mixed = SelfPlayVecEnv(rules, 12, seed=3, num_league=7, opponents=recorder, reward_scale=2.0)
+    league = Rows(
+        rules,
+        7,
+        seat="rotate",
+        opponents=Recorder(),
+        autoreset="same_step",
+        episode="round",
+        reward="margin",
+        illegal="raise",
+        illegal_reward=None,
+        skip_forced=True,
+        history=False,
+        first_game=5,
+    )
+    league.reset(3)
+    seats, num_done = set(), 0
+    for before, actions, (observations, rewards, dones, infos) in play(mixed, 80):
+        assert (before[5:] == league.players).all()
+        seats |= set(before[5:].tolist())
+        one = alone.step(actions[:5])
+        assert (one[0] == observations[:5]).all() and (one[2] == dones[:5]).all()
+        np.testing.assert_allclose(one[1], rewards[:5] * 2.0)
+        league.step(actions[5:])
+        assert (observations[5:] == league.table.observations).all()
+        assert (mixed.action_masks()[5:] == league.table.masks).all()
+        assert (dones[5:] == (league.flags[0] | league.flags[1])).all()
+        np.testing.assert_allclose(mixed.seat_rewards[5:] * 2.0, league.rewards)
+        assert (rewards == mixed.seat_rewards[np.arange(12), before]).all()
+        assert all((len(info) == 1) == done for info, done in zip(infos, dones, strict=True))
+        num_done += dones[5:].sum()
+    assert seats == set(range(rules.num_players)) and num_done
+    assert max(len(rows) for rows, _ in recorder.calls) > 1  # in batches
+    assert all(len(set(rows.tolist())) == len(rows) and max(rows) < 7 for rows, _ in recorder.calls)
+
+
+def test_a_league_alone_and_its_arrays():
+    rules = make_rules("draw")
+    env = SelfPlayVecEnv(rules, 6, seed=1, num_league=6)
+    kept = {name: array.copy() for name, array in env.arrays().items()}
+    first = [given[0] for _, _, given in play(env, 25)]
+    for name, array in env.arrays().items():
+        array[...] = kept[name]
+    for (_, _, given), observations in zip(play(env, 25), first, strict=True):
+        assert (given[0] == observations).all()
+
+
+def test_wrong_leagues_are_named():
+    rules = make_rules("draw")
+    for arguments, text in (
+        ({"num_league": 9}, "num_league=9"),
+        ({"num_league": -1}, "num_league=-1"),
+        ({"opponents": Recorder()}, "opponents= is not allowed with num_league=0"),
+        ({"num_league": 2, "opponents": [None, None]}, "opponents="),
+        ({"num_envs": 0}, "num_envs=0"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            SelfPlayVecEnv(rules, **{"num_envs": 8, **arguments})
+    env = SelfPlayVecEnv(rules, 4, num_league=2)
+    before = {name: array.copy() for name, array in env.arrays().items()}
+    actions = env.action_masks().argmax(axis=1)
+    actions[3] = rules.pass_action
+    if not env.action_masks()[3, rules.pass_action]:
+        with pytest.raises(ValueError, match="in row 1 is illegal"):
+            env.step(actions)
+        assert all((array == before[name]).all() for name, array in env.arrays().items() if name.endswith("_states"))
+    with pytest.raises(ValueError, match=r"shape \(3,\)"):
+        env.step(actions[:3])

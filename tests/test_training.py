@@ -274,7 +274,7 @@ def test_the_exported_policy_is_the_trained_one(tmp_path):
     trainer = Trainer(run)
     trainer.update()
     trainer.save()
-    observations = trainer.env.table.observations.copy()
+    observations = trainer.env.observations()
     with torch.no_grad():
         policy = trainer.model.policy
         theirs = policy.action_net(

@@ -203,6 +203,41 @@ def test_rows_do_not_depend_on_their_number(seat, opponents):
         assert all(np.array_equal(x, y[:2]) for x, y in zip(a[1:4], b[1:4], strict=True))
 
 
+@pytest.mark.unjitted
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize(("seat", "opponents"), [("rotate", None), ("rotate", chosen_all), ("all", None)])
+def test_rows_do_not_depend_on_the_threads(seat, opponents, mode):
+    one, two = (
+        dominoes_env.vector_env(
+            7, "draw", max_pip=3, hand_size=3, seat=seat, opponents=opponents, autoreset_mode=mode, num_threads=threads
+        )
+        for threads in (1, 3)
+    )
+    a, b = one.reset(seed=7), two.reset(seed=7)
+    num_ended = 0
+    for _ in range(30):
+        assert same(a, b)
+        wrong = chosen_all(a[0], a[-1]["action_mask"])
+        wrong[[2, 5]] = -1
+        refusals = []
+        for env in (one, two):
+            with pytest.raises(ValueError, match="in row 2 is outside") as refusal:
+                env.step(wrong)
+            refusals.append(str(refusal.value))
+        assert refusals[0] == refusals[1]
+        a, b = (env.step(chosen_all(x[0], x[-1]["action_mask"])) for env, x in ((one, a), (two, b)))
+        ended = a[2] | a[3]
+        num_ended += ended.sum()
+        if mode is AutoresetMode.NEXT_STEP and ended.any():  # the step that only resets takes any action
+            assert same(a, b)
+            a, b = (env.step(chosen_all(x[0], x[-1]["action_mask"])) for env, x in ((one, a), (two, b)))
+            if (a[2] | a[3]).any():
+                break
+        if mode is AutoresetMode.DISABLED and ended.any():
+            a, b = (env.reset(options={"reset_mask": ended}) for env in (one, two))
+    assert num_ended
+
+
 def test_seats_are_balanced_and_seeds_start_over():
     env = dominoes_env.vector_env(8, "block", num_players=4)
     observations, info = env.reset(seed=0)

@@ -301,8 +301,7 @@ def _compile_seconds(rules: Rules, cache: str | None) -> dict[str, float]:
 def _bytes_a_game(rules: Rules) -> dict[str, int]:
     """Of a table of 64: the record of a game, what its buffers take, and all together."""
     table = Table(rules, 64)
-    arrays = [value for value in table.__getstate__().values() if isinstance(value, np.ndarray)]
-    total = sum(array.nbytes for array in arrays if len(array) == table.num_games) // table.num_games
+    total = sum(array.nbytes for array in table.arrays().values() if len(array) == table.num_games) // table.num_games
     return {
         "state": STATE_DTYPE.itemsize,
         "mask": table.masks.strides[0],

@@ -6,7 +6,6 @@ interface is asked step by step, the sampler is the same cheap one for all: a un
 
 from __future__ import annotations
 
-import inspect
 import os
 import random
 import time
@@ -181,9 +180,7 @@ def vector_env(variant: str, rules: Rules, num_envs: int, threads: int) -> Conte
     """The Gymnasium vector environment: all seats, buffers written in place. Rows only reset make no step."""
     from dominoes_env.envs.vector import vector_env as make
 
-    is_threaded = "num_threads" in inspect.signature(make).parameters
-    threads, options = (threads, {"num_threads": threads}) if is_threaded else (1, {})
-    env = make(num_envs, rules=rules, seat="all", skip_forced=False, copy=False, **options)
+    env = make(num_envs, rules=rules, seat="all", skip_forced=False, copy=False, num_threads=threads)
     _, info = env.reset(seed=1)
     keys, actions = random_keys(2, num_envs), np.zeros(num_envs, np.int64)
 

@@ -27,7 +27,6 @@ from agents.policy_file import Policy, save_policy
 from agents.uniform import UniformAgent
 from dominoes_env.engine.rules import Rules
 from dominoes_env.envs.sb3 import SelfPlayVecEnv
-from dominoes_env.table import Table
 from training.checkpoint import load_checkpoint, save_checkpoint
 from training.evaluate import evaluate
 from training.export import ScaledObservation, export_policy
@@ -68,11 +67,6 @@ class Progress:
     """Of this process."""
     versus_greedy: Interval | None
     """Win rate of the last look."""
-
-
-def _arrays_of(table: Table) -> dict[str, NDArray[Any]]:
-    """All arrays of a table, to be read or written in place: what a copy of it would hold."""
-    return {name: value for name, value in table.__getstate__().items() if isinstance(value, np.ndarray)}
 
 
 def _packed(array: NDArray[Any]) -> dict[str, Any]:
@@ -203,7 +197,7 @@ class Trainer:
             "reward_scale": self.env.reward_scale,
             "torch_generator": torch.get_rng_state(),
             "shuffle_generator": self._buffer.generator_state(),
-            "games": {name: _packed(array) for name, array in _arrays_of(self.env.table).items()},
+            "games": {name: _packed(array) for name, array in self.env.arrays().items()},
         }
         save_checkpoint(self.run.path / CHECKPOINT_NAME, content)
         save_policy(self.policy(), self.run.path)
@@ -231,13 +225,12 @@ class Trainer:
             self.seconds = float(content["seconds"])
             self.env.reward_scale = float(content["reward_scale"])
             self._buffer.restore_generator(content["shuffle_generator"])
-            for name, array in _arrays_of(self.env.table).items():
+            for name, array in self.env.arrays().items():
                 _unpack(content["games"][name], array)
-            self.env.table.refresh()
             torch.set_rng_state(content["torch_generator"])
         except (KeyError, RuntimeError, TypeError, ValueError) as error:
             raise ValueError(f"{path} does not fit this run: {error}") from None
-        model._last_obs = self.env.table.observations.copy()
+        model._last_obs = self.env.observations()
 
 
 @contextmanager

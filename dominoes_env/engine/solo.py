@@ -34,6 +34,8 @@ __all__ = [
     "answer_rows",
     "conceal_own",
     "opponent_views",
+    "refused_learner",
+    "refused_seat",
     "reset_learners",
     "reset_seats",
     "seed_keys",
@@ -285,13 +287,9 @@ def _is_outside(rules, action):
 
 
 @jit
-def step_learners(games, held, views, finals, actions, rows):
-    """One action of each learner, and play on to his next decision; rows whose episode is over are reset instead.
-
-    ``rows`` are all rows in order. Returns -1, or the first row whose action is refused; then no row has changed.
-    Rows with a ``waiting`` opponent need :func:`answer_rows` before they are through.
-    """
-    states, rules, options, settings, _, history, results, records = games
+def refused_learner(games, held, actions, rows):
+    """The first of ``rows`` whose learner's action is refused; -1: none. Notes which actions are allowed."""
+    states, rules, _, settings, _, _, _, records = games
     held_states, _, _ = held
     for row in rows:
         if records[row]["is_over"]:
@@ -305,7 +303,22 @@ def step_learners(games, held, views, finals, actions, rows):
             is_allowed = _is_allowed(states[row], rules[0], player, actions[row])
         if not is_allowed and (settings[0]["raises"] == 1 or _is_outside(rules[0], actions[row])):
             return row
-        records[row]["has_acted"] = is_allowed  # until the action is carried out below
+        records[row]["has_acted"] = is_allowed  # until the action is carried out
+    return -1
+
+
+@jit
+def step_learners(games, held, views, finals, actions, rows, is_checked):
+    """One action of each learner, and play on to his next decision; rows whose episode is over are reset instead.
+
+    Returns :func:`refused_learner`, and has changed no row if there is one; ``is_checked``: the caller has asked it.
+    Rows with a ``waiting`` opponent need :func:`answer_rows` before they are through.
+    """
+    states, rules, options, settings, _, history, results, records = games
+    if not is_checked:
+        refused = refused_learner(games, held, actions, rows)
+        if refused >= 0:
+            return refused
     for row in rows:
         record = records[row]
         if record["is_over"]:
@@ -392,23 +405,34 @@ def reset_seats(games, views, rows):
 
 
 @jit
-def step_seats(games, views, finals, actions):
-    """One action in every row, of whoever is on turn; rows whose episode is over are reset instead.
-
-    ``reward`` is that of the seat that acted since its turn before; all else that the step gave stands in results.
-    Returns -1, or the first row whose action is refused; then no row has changed.
-    """
-    states, rules, options, settings, _, history, results, records = games
-    masks, observations, values = views
-    autoreset = settings[0]["autoreset"]
-    for row in range(len(states)):
+def refused_seat(games, actions, rows):
+    """The first of ``rows`` in which the action of whoever is on turn is refused; -1: none."""
+    states, rules, _, settings, _, _, _, records = games
+    for row in rows:
         if records[row]["is_over"]:
-            if autoreset != NEXT_STEP:
+            if settings[0]["autoreset"] != NEXT_STEP:
                 return row
         elif not is_legal(states[row], rules[0], actions[row]):
             if settings[0]["raises"] == 1 or _is_outside(rules[0], actions[row]):
                 return row
-    for row in range(len(states)):
+    return -1
+
+
+@jit
+def step_seats(games, views, finals, actions, rows, is_checked):
+    """One action in each of ``rows``, of whoever is on turn; rows whose episode is over are reset instead.
+
+    ``reward`` is that of the seat that acted since its turn before; all else that the step gave stands in results.
+    Returns :func:`refused_seat`, and has changed no row if there is one; ``is_checked``: the caller has asked it.
+    """
+    states, rules, options, settings, _, history, results, records = games
+    if not is_checked:
+        refused = refused_seat(games, actions, rows)
+        if refused >= 0:
+            return refused
+    masks, observations, values = views
+    autoreset = settings[0]["autoreset"]
+    for row in rows:
         state, result, record = states[row], results[row], records[row]
         if record["is_over"]:
             _reset_seats(state, rules[0], options[0], history, row, result, record)

@@ -36,7 +36,7 @@ class Rows:
     """``num_rows`` games. After :meth:`reset` and :meth:`step`, ``records`` (``ROW_DTYPE``) says what each row gave,
     and the table's ``masks`` and ``observations`` are those of the seat that is played next.
 
-    Row ``i`` under seed ``s`` is the game ``(s, i)`` whatever the number of rows.
+    Row ``i`` under seed ``s`` is the game ``(s, first_game + i)`` whatever the number of rows and threads.
     """
 
     def __init__(
@@ -53,6 +53,8 @@ class Rows:
         illegal_reward: float | None,
         skip_forced: bool,
         history: bool,
+        num_threads: int = 1,
+        first_game: int = 0,
     ) -> None:
         self.plays_all = isinstance(seat, str) and seat == "all"
         self._policies = _policies(rules, seat, opponents)
@@ -73,17 +75,19 @@ class Rows:
         self.table = Table(
             rules,
             num_rows,
+            game_ids=None if first_game == 0 else np.arange(first_game, first_game + num_rows),
             episode=episode,
             reward=reward,
             skip_forced=bool(skip_forced) and self.plays_all,  # a learner's row skips what its own seats may skip
             history=history,
+            num_threads=num_threads,
         )
         self.records = np.zeros(num_rows, solo.ROW_DTYPE)
         self._keys = np.ones(num_rows, np.uint64)
         self._has_final = autoreset == "same_step"
         finals = num_rows if self._has_final else 0
-        self._final_mask_words = np.zeros((finals, self.table._mask_words.shape[1]), np.uint64)
-        self._final_observation_words = np.zeros((finals, self.table._observation_words.shape[1]), np.uint64)
+        self._final_mask_words = np.zeros((finals, self.table.buffers.masks.shape[1]), np.uint64)
+        self._final_observation_words = np.zeros((finals, self.table.buffers.observations.shape[1]), np.uint64)
         held = 0 if self.plays_all else num_rows
         self._held_states = new_states(held)
         self._held_results = np.zeros(held, batch.RESULT_DTYPE)
@@ -135,9 +139,9 @@ class Rows:
             set_up: what the first row begins with, instead of a deal.
         """
         table = self.table
-        chosen = table._all_rows if rows is None else rows
+        chosen = table.all_rows if rows is None else rows
         if seed is not None:
-            batch.seed_rows(table._states, np.uint64(seed), table.game_ids, chosen)
+            batch.seed_rows(table.states, np.uint64(seed), table.game_ids, chosen)
             solo.seed_keys(self._keys, chosen, np.uint64(seed), table.game_ids, self.records)
         if set_up is not None:
             table.set_state(0, *set_up.placed(table.states[:1]))
@@ -148,25 +152,58 @@ class Rows:
             solo.reset_learners(self._games(), self._held(), self._views(), self._finals(), chosen, is_dealt)
             self._answer()
 
-    def step(self, actions: ArrayLike) -> None:
-        """One action in every row, for ``players``; see :func:`solo.step_learners` and :func:`solo.step_seats`.
+    def check(self, actions: ArrayLike) -> NDArray[np.int64]:
+        """The actions as :meth:`step` takes them.
 
         Raises:
             ValueError: if the actions have another shape or are no integers, if one is outside the action space or
-                (where such raise) illegal, or if an episode is over and nothing resets it; no row has changed then.
-                Also if an opponent answers with an illegal action; rows have to be reset then.
+                (where such raise) illegal, or if an episode is over and nothing resets it.
+        """
+        chosen = self.table.checked_actions(actions)
+        games, held, rows = self._games(), self._held(), self.table.all_rows
+
+        def ask(part: slice) -> int:
+            if self.plays_all:
+                return int(solo.refused_seat(games, chosen, rows[part]))
+            return int(solo.refused_learner(games, held, chosen, rows[part]))
+
+        refused = next((row for row in self.table.in_parts(ask) if row >= 0), -1)
+        if refused >= 0:
+            raise self._refusal(refused, int(chosen[refused]))
+        return chosen
+
+    def step(self, actions: ArrayLike, *, is_checked: bool = False) -> None:
+        """One action in every row, for ``players``; see :func:`solo.step_learners` and :func:`solo.step_seats`.
+
+        Args:
+            actions: integers (num_rows,).
+            is_checked: they have just come from :meth:`check`.
+
+        Raises:
+            ValueError: as :meth:`check`; no row has changed then. Also if an opponent answers with an illegal action;
+                rows have to be reset then.
         """
         table = self.table
-        chosen = table.checked_actions(actions)
-        if self.plays_all:
-            refused = solo.step_seats(self._games(), self._views(), self._finals(), chosen)
+        if table.num_threads == 1:
+            chosen = table.checked_actions(actions)
+            refused = self._step_rows(chosen, table.all_rows, is_checked)
+            if refused >= 0:
+                raise self._refusal(refused, int(chosen[refused]))
         else:
-            refused = solo.step_learners(
-                self._games(), self._held(), self._views(), self._finals(), chosen, table._all_rows
-            )
-        if refused >= 0:
-            raise self._refusal(int(refused), int(chosen[refused]))
+            chosen = table.checked_actions(actions) if is_checked else self.check(actions)
+            table.in_parts(lambda part: self._step_rows(chosen, table.all_rows[part], True))
         self._answer()
+
+    def _step_rows(self, actions: NDArray[np.int64], rows: NDArray[np.int64], is_checked: bool) -> int:
+        games, views, finals = self._games(), self._views(), self._finals()
+        if self.plays_all:
+            return int(solo.step_seats(games, views, finals, actions, rows, is_checked))
+        return int(solo.step_learners(games, self._held(), views, finals, actions, rows, is_checked))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays that the games are made of: written back in place they put everything as it was."""
+        own = {name: value for name, value in self.__dict__.items() if isinstance(value, np.ndarray) and value.size}
+        return {**self.table.arrays(), **own}
 
     def shown(self, row: int) -> tuple[NDArray[Any], NDArray[np.int16]]:
         """The record (1,) and the round's actions of the position that ``row`` shows, copies.
@@ -174,9 +211,10 @@ class Rows:
         An illegal action ends an episode without ending its round, and the record says so too.
         """
         is_held = self.records["is_held"][row]
-        states = self._held_states if is_held else self.table._states
-        history = self._held_history if is_held else self.table._history
-        results = self._held_results if is_held else self.table._results
+        if is_held:
+            states, history, results = self._held_states, self._held_history, self._held_results
+        else:
+            states, _, history, results, _, _ = self.table.buffers
         state = states[row : row + 1].copy()
         if self.records["is_lost"][row]:
             state["status"] = PLAYING
@@ -185,23 +223,14 @@ class Rows:
     # The tuples of arrays that the kernels take, made anew at each call so that copies of this object work.
 
     def _games(self) -> tuple[NDArray[Any], ...]:
-        table = self.table
-        return (
-            table._states,
-            table.rules.row,
-            table._options,
-            self._settings,
-            self._keys,
-            table._history,
-            table._results,
-            self.records,
-        )
+        states, options, history, results, _, _ = self.table.buffers
+        return states, self.rules.row, options, self._settings, self._keys, history, results, self.records
 
     def _held(self) -> tuple[NDArray[Any], ...]:
         return self._held_states, self._held_history, self._held_results
 
     def _views(self) -> tuple[NDArray[Any], ...]:
-        return _views(self.table._mask_words, self.table._observation_words)
+        return _views(*self.table.buffers[-2:])
 
     def _finals(self) -> tuple[NDArray[Any], ...]:
         return _views(self._final_mask_words, self._final_observation_words)
@@ -227,19 +256,18 @@ class Rows:
 
     def _ask(self, policy: OpponentPolicy, rows: NDArray[np.int64]) -> None:
         table, count = self.table, len(rows)
-        masks = np.zeros((count, table._mask_words.shape[1]), np.uint64)
-        observations = np.zeros((count, table._observation_words.shape[1]), np.uint64)
+        masks, observations = (np.zeros((count, words.shape[1]), np.uint64) for words in table.buffers[-2:])
         keys = np.zeros(count, np.uint64)
         solo.opponent_views(self._games(), rows, _views(masks, observations), keys)
-        states = table._states[rows]
+        states = table.states[rows]
         solo.conceal_own(states)
         players = states["turn"].copy()
         infos = {
             "row": rows.copy(),
             "player": players.copy(),
             "state": states,
-            "history": table._history[rows],
-            "history_length": table._results["history_length"][rows],
+            "history": table.history_actions[rows],
+            "history_length": table.history_lengths[rows],
             "key": keys,
         }
         seen = observations.view(np.int8)[:, : table.observations.shape[1]]

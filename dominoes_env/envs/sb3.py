@@ -1,4 +1,4 @@
-"""Stable-Baselines3: a ``VecEnv`` straight on a table, where each row's action is for whichever seat is on turn.
+"""Stable-Baselines3: a ``VecEnv`` straight on the engine, where each row's action is for the seat that is to decide.
 
 Needs ``stable_baselines3`` (and with it torch); nothing else of the package imports this file. Nothing in a step is
 done game by game in Python but a mark for games that have just ended.
@@ -18,9 +18,11 @@ from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
+from dominoes_env.arguments import checked_integer
 from dominoes_env.engine.rules import Rules
-from dominoes_env.observation import observation_space
-from dominoes_env.table import Episode, Reward, Table
+from dominoes_env.envs.rows import Opponents, Rows
+from dominoes_env.observation import observation_size, observation_space
+from dominoes_env.table import Episode, Reward
 
 __all__ = ["SelfPlayVecEnv"]
 
@@ -31,11 +33,15 @@ _TRUNCATED: dict[str, Any] = {"TimeLimit.truncated": True}
 
 
 class SelfPlayVecEnv(VecEnv):
-    """``num_envs`` games played by one policy from all seats.
+    """``num_envs`` games, most of them played by one policy from all seats, the last ``num_league`` against others.
 
-    Observations are int8 (num_envs, size) of the seat on turn, fresh arrays; ``env_method("action_masks")`` gives
-    ``[masks]``, which sb3-contrib stacks to (1, num_envs, num_actions) and its policies reshape. Games that end are
-    dealt anew in the same step; their info is ``{"TimeLimit.truncated": bool}``, without a terminal observation.
+    Observations are int8 (num_envs, size) of the seat that is to decide, fresh arrays; ``env_method("action_masks")``
+    gives ``[masks]``, which sb3-contrib stacks to (1, num_envs, num_actions) and its policies reshape. Games that end
+    are dealt anew in the same step; their info is ``{"TimeLimit.truncated": bool}``, without a terminal observation.
+
+    In a row of the league one seat is the learner's, in the row's episode ``k`` the seat ``(i + k) % num_players`` of
+    league row ``i``; the other seats are answered by ``opponents`` within :meth:`step_wait`, each policy once for all
+    rows that wait for it. There ``seat_rewards`` is what every seat got since the learner's last decision.
 
     Args:
         rules: the rules of every game.
@@ -46,6 +52,13 @@ class SelfPlayVecEnv(VecEnv):
         reward_scale: every reward is divided by it.
         skip_forced: whether states with a single legal action are played without asking.
         history: whether observations hold the round's history.
+        num_league: rows of the league, 0 to ``num_envs``.
+        opponents: the others in the league, see :data:`dominoes_env.envs.rows.OpponentPolicy`: one callable for all
+            seats, or one a seat, that for the seat after the learner's first (with teams the second is his partner's);
+            None plays uniformly at random. ``infos["row"]`` counts league rows from 0.
+
+    Raises:
+        ValueError: for an argument that is not allowed; the message names it, its value and what is allowed.
     """
 
     def __init__(
@@ -59,12 +72,32 @@ class SelfPlayVecEnv(VecEnv):
         reward_scale: float = 1.0,
         skip_forced: bool = True,
         history: bool = False,
+        num_league: int = 0,
+        opponents: Opponents = None,
     ) -> None:
         if not reward_scale > 0:
             raise ValueError(f"reward_scale={reward_scale!r} is not allowed; allowed: a number above 0")
-        self.table = Table(
-            rules, num_envs, seed=seed, episode=episode, reward=reward, skip_forced=skip_forced, history=history
-        )
+        num_envs = checked_integer("num_envs", num_envs, 1)
+        num_league = checked_integer("num_league", num_league, 0, num_envs)
+        if opponents is not None and not num_league:
+            raise ValueError("opponents= is not allowed with num_league=0: they would have nothing to play")
+        options: dict[str, Any] = {
+            "autoreset": "same_step",
+            "episode": episode,
+            "reward": reward,
+            "illegal": "raise",
+            "illegal_reward": None,
+            "skip_forced": skip_forced,
+            "history": history,
+        }
+        alone = num_envs - num_league
+        self._parts: list[tuple[slice, Rows]] = []
+        if alone:
+            self._parts.append((slice(0, alone), Rows(rules, alone, seat="all", opponents=None, **options)))
+        if num_league:
+            league = Rows(rules, num_league, seat="rotate", opponents=opponents, first_game=alone, **options)
+            self._parts.append((slice(alone, num_envs), league))
+        self.rules = rules
         self.reward_scale = float(reward_scale)
         self.render_mode = None
         #: int8 (num_envs,): the seat that took the last step's action; before a step, 0.
@@ -73,31 +106,50 @@ class SelfPlayVecEnv(VecEnv):
         self.seat_rewards: NDArray[np.float32] = np.zeros((num_envs, rules.num_players), np.float32)
         #: bool (num_envs,): whether an episode ended in the last step.
         self.dones: NDArray[np.bool_] = np.zeros(num_envs, np.bool_)
-        self._rows = np.arange(num_envs)
+        self._truncated: NDArray[np.bool_] = np.zeros(num_envs, np.bool_)
+        self._all_rows = np.arange(num_envs)
         self._actions: NDArray[np.int64] = np.zeros(num_envs, np.int64)
+        self._observations = np.zeros((num_envs, observation_size(rules, history=history)), np.int8)
+        self._masks = np.zeros((num_envs, rules.num_actions), np.int8)
+        self._deal(seed)
         super().__init__(num_envs, observation_space(rules, history=history), Discrete(rules.num_actions))
 
     @property
     def num_players(self) -> int:
         """Seats of a game."""
-        return self.table.rules.num_players
+        return self.rules.num_players
 
     @property
     def players(self) -> NDArray[np.int8]:
-        """The seat on turn in each row, int8 (num_envs,), a fresh array."""
-        return self.table.players.copy()
+        """The seat that is to decide in each row, int8 (num_envs,), a fresh array."""
+        return np.concatenate([rows.players for _, rows in self._parts])
+
+    def observations(self) -> NDArray[np.int8]:
+        """What the seats that are to decide see, int8 (num_envs, size), a fresh array."""
+        return self._observations.copy()
 
     def action_masks(self) -> NDArray[np.int8]:
-        """Legal actions of the seat on turn, int8 0/1 (num_envs, num_actions); a live view."""
-        return self.table.masks
+        """Legal actions of the seats that are to decide, int8 0/1 (num_envs, num_actions); a live view."""
+        return self._masks
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays that the games are made of: written back in place they put everything as it was."""
+        return {
+            "observations": self._observations,
+            "masks": self._masks,
+            **{
+                f"{number}.{name}": array
+                for number, (_, rows) in enumerate(self._parts)
+                for name, array in rows.arrays().items()
+            },
+        }
 
     def reset(self) -> NDArray[np.int8]:
         """Fresh episodes in all rows; ``seed()`` called before makes them the games of that seed."""
-        seed = self._seeds[0]
-        self.table.reset(seed)
+        self._deal(self._seeds[0])
         self._reset_seeds()
         self._reset_options()
-        return self.table.observations.copy()
+        return self.observations()
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Keep the actions, integers (num_envs,), for :meth:`step_wait`."""
@@ -107,19 +159,36 @@ class SelfPlayVecEnv(VecEnv):
         """Take the actions; the rewards are those of the seats that acted.
 
         Raises:
-            ValueError: for an illegal action; no row has changed then.
+            ValueError: for an illegal action; no row has changed then. Also if an opponent answers with an illegal
+                action; then the environment has to be reset.
         """
-        acted = self.table.players.copy()
-        self.table.step(self._actions, autoreset=True)
+        if self._actions.shape != (self.num_envs,):
+            raise ValueError(f"actions of shape {self._actions.shape} are not allowed; allowed: ({self.num_envs},)")
+        acted = self.players
+        checked = [rows.check(self._actions[part]) for part, rows in self._parts]
         self.acted = acted
-        self.seat_rewards = self.table.rewards / np.float32(self.reward_scale)
-        truncated = self.table.truncated
-        self.dones = self.table.terminated | truncated
+        self.seat_rewards = np.empty_like(self.seat_rewards)
+        self.dones = np.empty_like(self.dones)
+        for (part, rows), actions in zip(self._parts, checked, strict=True):
+            rows.step(actions, is_checked=True)
+            self.seat_rewards[part] = rows.rewards
+            terminated, self._truncated[part] = rows.flags
+            self.dones[part] = terminated | self._truncated[part]
+            self._look(part, rows)
+        self.seat_rewards /= np.float32(self.reward_scale)
         infos = [_GOES_ON] * self.num_envs
         for row in np.flatnonzero(self.dones):
-            infos[row] = _TRUNCATED if truncated[row] else _TERMINATED
-        rewards = self.seat_rewards[self._rows, acted]
-        return self.table.observations.copy(), rewards, self.dones, infos
+            infos[row] = _TRUNCATED if self._truncated[row] else _TERMINATED
+        return self.observations(), self.seat_rewards[self._all_rows, acted], self.dones, infos
+
+    def _deal(self, seed: int | None) -> None:
+        for part, rows in self._parts:
+            rows.reset(seed)
+            self._look(part, rows)
+
+    def _look(self, part: slice, rows: Rows) -> None:
+        self._observations[part] = rows.table.observations
+        self._masks[part] = rows.table.masks
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -48,7 +48,7 @@ class vector_env(VectorEnv[NDArray[np.int8], ArrayLike, NDArray[Any]]):
 
     An episode that ends before the learner has decided anything is not lost: he is shown his last forced move (or, if
     he never came to move, the deal, with a mask of just PASS), and the step that answers it brings the reward and the
-    end. Row ``i`` under seed ``s`` is the same whatever the number of rows.
+    end. Row ``i`` under seed ``s`` is the same whatever the number of rows and threads.
 
     Args:
         num_envs: rows, at least 1.
@@ -71,6 +71,8 @@ class vector_env(VectorEnv[NDArray[np.int8], ArrayLike, NDArray[Any]]):
         illegal_reward: what the mover gets instead, at most 0; only with ``illegal="lose"``.
         skip_forced: states with one legal action are played on without asking anybody.
         history: the observation ends in the actions of the round, in order.
+        num_threads: threads that share the rows of a step. Two pay from some thousand rows on, for fewer one is
+            faster; opponents that are callables are asked in the caller's thread.
         copy: hand out fresh arrays; False hands out the buffers themselves, which the next call overwrites.
         **rule_overrides: knobs of ``Rules``.
 
@@ -99,6 +101,7 @@ class vector_env(VectorEnv[NDArray[np.int8], ArrayLike, NDArray[Any]]):
         illegal_reward: float | None = None,
         skip_forced: bool = True,
         history: bool = False,
+        num_threads: int = 1,
         copy: bool = True,
         **rule_overrides: Any,
     ) -> None:
@@ -125,6 +128,7 @@ class vector_env(VectorEnv[NDArray[np.int8], ArrayLike, NDArray[Any]]):
             illegal_reward=illegal_reward,
             skip_forced=skip_forced,
             history=history,
+            num_threads=num_threads,
         )
         self.single_observation_space = observation_space(self.rules, history=history)
         self.single_action_space = Discrete(self.rules.num_actions)
