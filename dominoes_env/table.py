@@ -35,6 +35,7 @@ _VIEWS = frozenset(
         "_everything",
         "_games",
         "_outputs",
+        "_places",
         "_pool",
         "_players",
         "_rewards",
@@ -135,6 +136,7 @@ class Table:
         self._everything = slice(0, self.num_games)
         self._games = (self._states, rules.row, self._options)
         self._outputs = (self._history, self._results, self._mask_words, self._observation_words)
+        self._places = batch.places_of(*self._games, *self._outputs)
         self._pool: ThreadPoolExecutor | None = None
         self._players = self._states["turn"]
         self._rewards = self._results["rewards"][:, :n]
@@ -284,7 +286,7 @@ class Table:
             -1 if the action is illegal or the episode over, nothing having changed; else the seat on turn (two
             bits), and the bits ``IS_TERMINATED``, ``IS_TRUNCATED`` and ``IS_REWARDED`` (somebody's reward is not 0).
         """
-        told: int = batch.step_one(*self._games, action, *self._outputs)
+        told: int = batch.step_one(self._places, action)
         return told
 
     def _step_part(self, part: slice, actions: NDArray[np.int64], autoreset: bool, is_checked: bool) -> int:

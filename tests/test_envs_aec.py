@@ -136,6 +136,23 @@ def test_observing_changes_nothing() -> None:
         game.step(choose(game.observe(game.agent_selection)["action_mask"]))
 
 
+def test_what_was_handed_out_stays_as_it_was() -> None:
+    """A later step changes no dict and no array of an earlier one, and no two agents or steps share an info."""
+    game = raw_env("all_fives", num_players=3, episode="match", target=40)
+    game.reset(seed=9)
+    choose = chooser(4)
+    handed_out = []
+    while not any(game.terminations.values()):
+        now = (game.last(), game.rewards, game.infos, game.terminations, game.truncations)
+        handed_out.append((now, copy.deepcopy(now)))
+        game.step(choose(now[0][0]["action_mask"]))
+    assert all(data_equivalence(kept, copied, exact=True) for kept, copied in handed_out)
+    infos = [info for now, _ in handed_out for info in now[2].values()]
+    assert len({id(info) for info in infos}) == len(infos)
+    assert len({id(now[1]) for now, _ in handed_out}) == len(handed_out)
+    assert sum(any(now[1].values()) for now, _ in handed_out) > 3
+
+
 # Rewards and ends
 
 

@@ -5,6 +5,9 @@ Every rule set here is played against the reference engine; the rest of the engi
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from reference_play import compare_games
@@ -13,6 +16,7 @@ from dominoes_env.engine import batch
 from dominoes_env.engine.actions import decode_action, encode_play
 from dominoes_env.engine.batch import IS_REWARDED, IS_TERMINATED, IS_TRUNCATED
 from dominoes_env.engine.jit import IS_JIT_ENABLED
+from dominoes_env.engine.rounds import step
 from dominoes_env.engine.rules import KNOB_VALUES, Rules
 from dominoes_env.engine.state import PLAYING, STATE_DTYPE
 from dominoes_env.engine.tiles import HIGH, LOW, tile_id, tiles_in
@@ -62,7 +66,7 @@ def test_games_against_the_reference(name: str) -> None:
 
 @pytest.mark.parametrize("name", RULES)
 def test_worlds_fit(name: str) -> None:
-    """From every seat, with a past and without one, concealed again a world is what was seen."""
+    """From every seat, with a past and without one: concealed again a world is what was seen; its deal leads to it."""
     rules = RULES[name]
     rng = np.random.default_rng(2)
     table = Table(rules, 2, seed=1, history=True)
@@ -74,6 +78,13 @@ def test_worlds_fit(name: str) -> None:
                 worlds = determinize(rules, seen, player, past, rng, num_worlds=2)
                 batch.conceal_rows(worlds, player)
                 assert (worlds == seen).all()
+            past = table.round_history(row)
+            worlds, deals = determinize(rules, seen, player, past, rng, num_worlds=2, with_deal=True)
+            for action in past:
+                for deal in range(2):
+                    assert batch.is_legal_row(deals, rules.row, deal, int(action))
+                    step(deals[deal], rules.row[0], int(action))
+            assert deals.tobytes() == worlds.tobytes()
         table.step([rng.choice(np.flatnonzero(mask)) for mask in table.masks], autoreset=True)
 
 
@@ -104,7 +115,7 @@ def test_table_entry_points() -> None:
 
 @pytest.mark.skipif(IS_JIT_ENABLED, reason="machine code has the bound built in")
 def test_too_many_ways_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dominoes_env.engine.worlds._MAX_COUNTS", 1)
+    monkeypatch.setattr("dominoes_env.engine.assignment._MAX_COUNTS", 1)
     monkeypatch.setattr("dominoes_env.engine.places.MAX_PLACES", 5)
     table = Table(make_rules("draw", num_players=3, max_pip=9), 1, seed=1)
     rng = np.random.default_rng(0)
@@ -164,6 +175,8 @@ def test_a_single_game_steps_alike_in_either_way() -> None:
             assert one.step_one(action) == -1
             one.reset()
             other.reset()
+        if len(seen) == 2:
+            one = copy.deepcopy(one) if told & 1 else pickle.loads(pickle.dumps(one))
     assert {0, IS_REWARDED, IS_TRUNCATED, IS_TERMINATED | IS_REWARDED} <= seen
     assert one.step_one(rules.num_actions + 5) == one.step_one(-1) == -1
 

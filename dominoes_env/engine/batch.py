@@ -7,14 +7,18 @@ in it depends on nothing else.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dominoes_env.engine.deal import row_generator, start_match
 from dominoes_env.engine.encode import write_history, write_mask, write_observation
 from dominoes_env.engine.information import conceal
-from dominoes_env.engine.jit import jit
+from dominoes_env.engine.jit import array_at, jit
 from dominoes_env.engine.moves import draw_or_pass, is_legal, nth_legal_action, num_legal_actions, playable_tiles
 from dominoes_env.engine.rounds import advance, step
+from dominoes_env.engine.rules import RULES_DTYPE
 from dominoes_env.engine.scoring import points_of
 from dominoes_env.engine.state import PLAYING, ROUND_OVER, STATE_DTYPE, TRUNCATED
 from dominoes_env.engine.tiles import nth_tile, num_tiles_of
@@ -32,6 +36,7 @@ __all__ = [
     "mask_row",
     "observe_row",
     "perft",
+    "places_of",
     "play_rows",
     "refresh_rows",
     "refused_row",
@@ -73,7 +78,7 @@ OPTIONS_DTYPE = np.dtype(
 )
 
 
-@jit
+@jit(borrows=True)
 def seed_rows(states, seed, game_ids, rows):
     """Give each of ``rows`` the generator of its game under ``seed`` (uint64)."""
     for row in rows:
@@ -87,7 +92,7 @@ def _is_over(state, options):
     return state["status"] != PLAYING
 
 
-@jit(inline=True)
+@jit(inline=True, borrows=True)
 def _move(state, rules, options, action, history, row, result):
     """One recorded action; in a match the deal that follows a round empties the record."""
     history[row, min(result["history_length"], history.shape[1] - 1)] = action  # in range whatever was set up
@@ -105,7 +110,7 @@ def _move(state, rules, options, action, history, row, result):
 _MOST_FORCED = 10_000
 
 
-@jit
+@jit(borrows=True)
 def _play_forced(state, rules, options, history, row, result, at_most):
     """Play on while there is one action, ``at_most`` times; returns how often."""
     moves = 0
@@ -115,7 +120,7 @@ def _play_forced(state, rules, options, history, row, result, at_most):
     return moves
 
 
-@jit
+@jit(borrows=True)
 def _start_episode(state, rules, options, history, row, result):
     """A fresh match. An episode in which nobody ever has a choice is offered at its last move, so that it counts."""
     generator = state["generator"]
@@ -142,7 +147,7 @@ def _clear(result):
     result["final_winners"] = 0
 
 
-@jit
+@jit(borrows=True)
 def reset_rows(states, rules, options, history, results, rows):
     """Start a fresh episode in each of ``rows``; their generators go on from where they are."""
     for row in rows:
@@ -164,12 +169,14 @@ def _reward(state, rules, options, result):
         return
     total = np.int64(0)
     is_any = False
-    for seat in range(num_players):
+    for seat in range(4):  # seats that do not play book nothing
         total += result["points"][seat]
         is_any |= result["points"][seat] != 0
     if not is_any:
         return
-    for seat in range(num_players):
+    for seat in range(4):
+        if seat >= num_players:
+            break
         own = np.int64(result["points"][seat])
         if options["reward"] == REWARD_POINTS:
             result["rewards"][seat] = own
@@ -180,15 +187,27 @@ def _reward(state, rules, options, result):
 
 
 @jit(inline=True)
+def _tell(state, rules, result):
+    """The points booked since the step before; whether there are any, and mostly there are none."""
+    changed = np.int64(0)
+    for seat in range(4):
+        changed |= np.int64(state["scores"][seat]) ^ np.int64(result["told"][seat])
+    if changed == 0:
+        return False
+    for seat in range(4):
+        result["points"][seat] = points_of(state["scores"][seat], result["told"][seat], rules)
+        result["told"][seat] = state["scores"][seat]
+    return True
+
+
+@jit(inline=True, borrows=True)
 def _step_row(state, rules, options, action, history, row, result, autoreset):
     """One action in one row, the forced moves after it if these are skipped, what all that booked, and autoreset."""
     _clear(result)
     _move(state, rules, options, action, history, row, result)
     if options["skip_forced"] == 1:
         _play_forced(state, rules, options, history, row, result, _MOST_FORCED)
-    for seat in range(4):
-        result["points"][seat] = points_of(state["scores"][seat], result["told"][seat], rules)
-        result["told"][seat] = state["scores"][seat]
+    is_booked = _tell(state, rules, result)
     is_over = _is_over(state, options)
     if is_over:
         if options["episode"] == EPISODE_ROUND:
@@ -198,12 +217,13 @@ def _step_row(state, rules, options, action, history, row, result, autoreset):
             result["truncated"] = state["status"] == TRUNCATED
             result["terminated"] = not result["truncated"]
             result["final_winners"] = state["match_winners"]
-    _reward(state, rules, options, result)
+    if is_booked or is_over:
+        _reward(state, rules, options, result)
     if is_over and autoreset:
         _start_episode(state, rules, options, history, row, result)
 
 
-@jit(inline=True)
+@jit(inline=True, borrows=True)
 def _write_view(state, rules, options, history, row, result, player, observations, values, into):
     write_observation(state, rules, player, observations, values, into)
     start = np.int64(options["history_start"])
@@ -211,14 +231,14 @@ def _write_view(state, rules, options, history, row, result, player, observation
         write_history(state, rules, player, history, row, result["history_length"], values, into, start)
 
 
-@jit(inline=True)
+@jit(inline=True, borrows=True)
 def _refresh(state, rules, options, history, row, result, masks, observations, values):
     player = np.int64(state["turn"])
     write_mask(state, rules, player, masks, row)
     _write_view(state, rules, options, history, row, result, player, observations, values, row)
 
 
-@jit
+@jit(borrows=True)
 def refresh_rows(states, rules, options, history, results, masks, observations):
     """Write mask and observation of the seat on turn for every row."""
     values = observations.view(np.int8)
@@ -226,13 +246,13 @@ def refresh_rows(states, rules, options, history, results, masks, observations):
         _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations, values)
 
 
-@jit(inline=True)
+@jit(inline=True, borrows=True)
 def is_legal_row(states, rules, row, action):
     """Whether the seat on turn in ``row`` may take ``action``."""
     return states[row]["status"] == PLAYING and is_legal(states[row], rules[0], action)
 
 
-@jit(inline=True)
+@jit(inline=True, borrows=True)
 def refused_row(states, rules, actions):
     """The first row in which the action is illegal or nothing can be played; -1: there is none."""
     for row in range(len(states)):
@@ -241,7 +261,7 @@ def refused_row(states, rules, actions):
     return -1
 
 
-@jit
+@jit(borrows=True)
 def step_rows(states, rules, options, actions, history, results, masks, observations, autoreset, is_checked):
     """One action in every row, then mask and observation of whoever is on turn.
 
@@ -262,15 +282,28 @@ def step_rows(states, rules, options, actions, history, results, masks, observat
 IS_TERMINATED, IS_TRUNCATED, IS_REWARDED = 4, 8, 16
 
 
+def places_of(*arrays: NDArray[Any]) -> NDArray[np.int64]:
+    """What :func:`step_one` takes for states, rules, options, history, results, masks and observations, int64 (2, 7):
+    where they lie, and how long a row of each is. True as long as they live.
+    """
+    return np.array([[array.ctypes.data for array in arrays], [array.shape[-1] for array in arrays]], np.int64)
+
+
 @jit
-def step_one(states, rules, options, action, history, results, masks, observations):
+def step_one(places, action):
     """:func:`step_rows` for a single game with the action as a number, for callers who make a call a step.
 
+    The arrays come as :func:`places_of` them: to hand them over one by one takes longer than the step itself.
     Returns -1 if the action is refused; else the seat on turn and the bits above, which spares looking them up.
     """
-    state, result = states[0], results[0]
+    states, rules = array_at(places[0, 0], (1,), STATE_DTYPE), array_at(places[0, 1], (1,), RULES_DTYPE)
     if not is_legal_row(states, rules, 0, action):
         return -1
+    options, results = array_at(places[0, 2], (1,), OPTIONS_DTYPE), array_at(places[0, 4], (1,), RESULT_DTYPE)
+    history = array_at(places[0, 3], (1, places[1, 3]), np.int16)
+    masks = array_at(places[0, 5], (1, places[1, 5]), np.uint64)
+    observations = array_at(places[0, 6], (1, places[1, 6]), np.uint64)
+    state, result = states[0], results[0]
     _step_row(state, rules[0], options[0], action, history, 0, result, False)
     _refresh(state, rules[0], options[0], history, 0, result, masks, observations, observations.view(np.int8))
     told = np.int64(state["turn"])
@@ -284,7 +317,7 @@ def step_one(states, rules, options, action, history, results, masks, observatio
     return told
 
 
-@jit
+@jit(borrows=True)
 def sample_rows(states, rules, keys, actions):
     """A uniformly random legal action for the seat on turn in every row; ``keys`` (rows,) uint64 are moved on.
 
@@ -294,7 +327,7 @@ def sample_rows(states, rules, keys, actions):
         actions[row] = _uniform_action(states[row], rules[0], keys, row)
 
 
-@jit(inline=True)
+@jit(inline=True, borrows=True)
 def _uniform_action(state, rules, keys, row):
     key = keys[row]
     key ^= key >> np.uint64(12)
@@ -317,7 +350,7 @@ def _uniform_action(state, rules, keys, row):
     return np.int64(rules["num_tiles"]) + nth_tile(high, n - num_low)
 
 
-@jit
+@jit(borrows=True)
 def play_rows(states, rules, options, keys, history, results, masks, observations, num_steps):
     """``num_steps`` uniformly random actions in every row, with autoreset; masks and observations at each step."""
     values = observations.view(np.int8)
@@ -328,13 +361,13 @@ def play_rows(states, rules, options, keys, history, results, masks, observation
             _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations, values)
 
 
-@jit
+@jit(borrows=True)
 def mask_row(states, rules, row, player, masks):
     """Write the mask of any seat of ``row`` into the first row of ``masks``."""
     write_mask(states[row], rules[0], player, masks, 0)
 
 
-@jit
+@jit(borrows=True)
 def observe_row(states, rules, options, history, results, row, player, observations):
     """Write the observation of any seat of ``row`` into the first row of ``observations``."""
     _write_view(
@@ -351,7 +384,7 @@ def observe_row(states, rules, options, history, results, row, player, observati
     )
 
 
-@jit
+@jit(borrows=True)
 def conceal_rows(states, player):
     """Blank in every row what ``player`` may not know."""
     for row in range(len(states)):

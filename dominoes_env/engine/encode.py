@@ -2,8 +2,11 @@
 
 Both are rows of 0/1 bytes that are put together as bits, 64 at a time, and spread to bytes through a table. Buffers
 are ``uint64`` arrays of shape (rows, words); seen as int8 their first bytes are the mask, or the observation. Bits are
-written 64 at a time, so a row has room for whole words of bits (``buffer_words``). Which piece stands where is the
-table in :mod:`dominoes_env.observation`; the order below is that table's.
+written up to 64 at a time, so a row has room for whole words of bits (``buffer_words``). Which piece stands where is
+the table in :mod:`dominoes_env.observation`; the order below is that table's.
+
+Loops over ends and seats run to 4 with a test inside: told how many there are, the compiler makes vector code of them
+that is far longer, and slower for so few.
 """
 
 from __future__ import annotations
@@ -33,34 +36,41 @@ def buffer_words(num_bits: int, num_bytes: int) -> int:
     return max(-(-num_bits // 64) * 8, -(-num_bytes // 8))
 
 
-@jit(inline=True)
-def _flush(buffer, row, word, bits):
-    """Spread the 64 ``bits`` of a word over 64 bytes of the row.
+@jit(inline=True, borrows=True)
+def _spread(buffer, row, half, bits):
+    """Spread the low 32 of ``bits`` over 32 bytes of the row; ``half`` counts half words of bits from its start.
 
     Unsigned indices spare the check for negative ones, and the fixed number of stores the loop.
     """
     line = np.uint64(row)
-    first = np.uint64(word) << np.uint64(3)
-    for byte in range(8):
+    first = np.uint64(half) << np.uint64(2)
+    for byte in range(4):
         spread = _SPREAD[(bits >> np.uint64(byte << 3)) & np.uint64(255)]
         buffer[line, first + np.uint64(byte)] = spread
 
 
-@jit(inline=True)
+@jit(inline=True, borrows=True)
 def _append(buffer, row, pending, position, bits, width):
     """Append ``width`` (at most 55) bits; returns the bits not written yet and the new position in bits."""
     offset = position & 63
     pending |= bits << np.uint64(offset)
     if offset + width >= 64:
-        _flush(buffer, row, position >> 6, pending)
+        half = position >> 6 << 1
+        _spread(buffer, row, half, pending)
+        _spread(buffer, row, half + 1, pending >> np.uint64(32))
         pending = bits >> np.uint64(64 - offset)
     return pending, position + width
 
 
-@jit(inline=True)
+@jit(inline=True, borrows=True)
 def _finish(buffer, row, pending, position):
-    if position & 63 != 0:
-        _flush(buffer, row, position >> 6, pending)
+    """Write the bits that are left."""
+    left = position & 63
+    half = position >> 6 << 1
+    if left > 0:
+        _spread(buffer, row, half, pending)
+    if left > 32:
+        _spread(buffer, row, half + 1, pending >> np.uint64(32))
 
 
 @jit(inline=True)
@@ -77,7 +87,7 @@ def _seats_away(player, seat, num_players):
     return away + num_players if away < 0 else away
 
 
-@jit(inline=True)
+@jit(inline=True, borrows=True)
 def write_mask(state, rules, player, masks, row):
     """The actions that ``player`` may take; exactly PASS if it is not his turn or the round is over."""
     num_tiles = np.int64(rules["num_tiles"])
@@ -86,7 +96,9 @@ def write_mask(state, rules, player, masks, row):
     pending = _NOTHING
     position = np.int64(0)
     any_play = NO_TILES
-    for end in range(num_ends):
+    for end in range(4):
+        if end >= num_ends:
+            break
         tiles = playable_tiles(state, rules, end) if is_mover else NO_TILES
         any_play |= tiles
         if num_ends * num_tiles < 63:  # the whole mask in one word: most sets without a spinner
@@ -102,7 +114,7 @@ def write_mask(state, rules, player, masks, row):
     _finish(masks, row, pending, position)
 
 
-@jit(inline=True)
+@jit(inline=True, borrows=True)
 def write_observation(state, rules, player, observations, values, row):
     """What ``player`` sees, seats counted from his own; the history piece is left alone.
 
@@ -112,10 +124,10 @@ def write_observation(state, rules, player, observations, values, row):
     num_tiles = np.int64(rules["num_tiles"])
     num_ends = np.int64(rules["num_ends"])
     numbers = np.int64(rules["max_pip"]) + 1
-    pending, position = _append(observations, row, _NOTHING, np.int64(0), state["hands"][player], num_tiles)
+    pending, position = _append(observations, row, _NOTHING, np.int64(0), state["hands"][np.uint64(player)], num_tiles)
     pending, position = _append(observations, row, pending, position, state["laid"], num_tiles)
     ends = _NOTHING
-    for end in range(num_ends):
+    for end in range(4):  # those that the rules lack are empty
         if state["ends"][end] >= 0:
             ends |= _ONE << np.uint64(end * numbers + state["ends"][end])
     pending, position = _append(observations, row, pending, position, ends, num_ends * numbers)
@@ -129,10 +141,11 @@ def write_observation(state, rules, player, observations, values, row):
     if state["status"] == PLAYING:
         small |= _ONE << np.uint64(width + _seats_away(player, np.int64(state["turn"]), num_players))
     width += num_players
-    for away in range(1, num_players):
-        seat = _seat_at(player, away, num_players)
-        small |= np.uint64(state["lacking"][seat]) << np.uint64(width)
-        width += numbers
+    for away in range(1, 4):
+        if away < num_players:
+            seat = np.uint64(_seat_at(player, away, num_players))
+            small |= np.uint64(state["lacking"][seat]) << np.uint64(width)
+            width += numbers
     if rules["opening"] == LOTS_KEEP:
         pending, position = _append(observations, row, pending, position, small, width)
         small = _NOTHING
@@ -148,17 +161,20 @@ def write_observation(state, rules, player, observations, values, row):
     pending, position = _append(observations, row, pending, position, small, width + 1)
     _finish(observations, row, pending, position)
 
-    for away in range(num_players):
-        seat = _seat_at(player, away, num_players)
-        values[row, position + away] = state["hand_counts"][seat]
+    line, first = np.uint64(row), np.uint64(position)
+    for away in range(4):
+        if away >= num_players:
+            break
+        seat = np.uint64(_seat_at(player, away, num_players))
+        values[line, first + np.uint64(away)] = state["hand_counts"][seat]
         percent = np.int64(state["scores"][seat])
         if percent != 0:  # a division is dear, and most rounds begin at 0-0
             percent = min(max(100 * percent // np.int64(rules["target"]), -127), 127)
-        values[row, position + num_players + 1 + away] = percent
-    values[row, position + num_players] = state["boneyard"]
+        values[line, first + np.uint64(num_players + 1 + away)] = percent
+    values[line, first + np.uint64(num_players)] = state["boneyard"]
 
 
-@jit
+@jit(borrows=True)
 def write_history(state, rules, player, history, history_row, length, values, row, position):
     """The round's actions in order at byte ``position``: (seat from the observer's + 1, tile + 1 | -1 | -2, end)."""
     num_players = np.int64(rules["num_players"])

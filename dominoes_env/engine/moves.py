@@ -20,11 +20,11 @@ from dominoes_env.engine.tiles import (
     HIGH,
     LOW,
     NO_TILES,
-    TOUCHING,
     is_double,
     nth_tile,
     num_tiles_of,
     tile_bit,
+    tiles_with,
 )
 
 __all__ = [
@@ -53,10 +53,7 @@ def playable_tiles(state, rules, end):
         if state["is_lead_forced"] == 1:
             return tile_bit(forced_lead(hand, state["lots"][state["turn"]], rules))
         return hand
-    number = state["ends"][end]
-    if number < 0:
-        return NO_TILES
-    return hand & TOUCHING[number]
+    return hand & tiles_with(state["ends"][end])
 
 
 @jit(inline=True)
@@ -64,9 +61,7 @@ def open_tiles(state):
     """All tiles of any set that show a number which is open on the layout, laid ones included, as bits."""
     tiles = NO_TILES
     for end in range(4):
-        number = state["ends"][end]
-        if number >= 0:
-            tiles |= TOUCHING[number]
+        tiles |= tiles_with(state["ends"][end])
     return tiles
 
 
@@ -83,7 +78,7 @@ def open_numbers(state):
 @jit(inline=True)
 def num_plays(state, rules):
     total = 0
-    for end in range(rules["num_ends"]):
+    for end in range(4):  # ends that the rules lack are empty
         total += num_tiles_of(playable_tiles(state, rules, end))
     return total
 
@@ -109,7 +104,7 @@ def num_legal_actions(state, rules):
 def nth_legal_action(state, rules, n):
     """The ``n``-th legal action (from 0, by action id) of the player on turn."""
     first = np.int64(0)
-    for end in range(rules["num_ends"]):
+    for end in range(4):
         tiles = playable_tiles(state, rules, end)
         count = num_tiles_of(tiles)
         if n < count:

@@ -115,7 +115,7 @@ def _side(player, rules):
 def book(state, rules, player, amount):
     """Add to the score of ``player`` (his team); True if that ends the match at once."""
     side = _side(player, rules)
-    for seat in range(rules["num_players"]):
+    for seat in range(4):
         if side >> seat & 1 == 1:
             state["scores"][seat] += amount
             state["round_points"][seat] += amount
@@ -148,10 +148,10 @@ def is_blocked(state, rules, open_now):
                 return True
         if state["boneyard"] > rules["boneyard_reserve"]:
             return False
-    for seat in range(rules["num_players"]):
-        if state["hands"][seat] & open_now != NO_TILES:
-            return False
-    return True
+    held = NO_TILES
+    for seat in range(4):  # seats that do not play hold none; without a way out of the loop there is nothing to guess
+        held |= state["hands"][seat]
+    return held & open_now == NO_TILES
 
 
 @jit

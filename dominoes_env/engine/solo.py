@@ -81,7 +81,7 @@ SETTINGS_DTYPE = np.dtype(
 )
 
 
-@jit
+@jit(borrows=True)
 def seed_keys(keys, rows, seed, game_ids, records):
     """Give each of ``rows`` the random choices of its opponents under ``seed`` (uint64), and a count from 0."""
     for row in rows:
@@ -89,13 +89,13 @@ def seed_keys(keys, rows, seed, game_ids, records):
         records[row]["episode"] = -1
 
 
-@jit
+@jit(borrows=True)
 def _write_view(state, rules, options, history, row, result, player, masks, observations, values, into):
     write_mask(state, rules, player, masks, into)
     _write_batch_view(state, rules, options, history, row, result, player, observations, values, into)
 
 
-@jit
+@jit(borrows=True)
 def _hand_over(record, result, is_over, player):
     """Rewards since the last hand-over, and whether they are the episode's last."""
     for seat in range(4):
@@ -106,7 +106,7 @@ def _hand_over(record, result, is_over, player):
     record["truncated"] = is_over and result["truncated"]
 
 
-@jit
+@jit(borrows=True)
 def _lose(state, settings, result, record, mover):
     """End the episode in mid-round by an illegal action of ``mover``."""
     _clear(result)
@@ -117,7 +117,7 @@ def _lose(state, settings, result, record, mover):
         result["rewards"][seat] = settings["losses"][4 * mover + seat]
 
 
-@jit
+@jit(borrows=True)
 def _hold(states, history, results, records, row, held):
     """Keep the position of ``row`` in case the episode ends before the learner decides anything."""
     held_states, held_history, held_results = held
@@ -129,7 +129,7 @@ def _hold(states, history, results, records, row, held):
         records[row]["held_owed"][seat] = records[row]["owed"][seat]
 
 
-@jit
+@jit(borrows=True)
 def _release(states, history, results, records, row, held):
     """Go back to the held position, but for the generator: the next deal is another."""
     held_states, held_history, held_results = held
@@ -143,14 +143,14 @@ def _release(states, history, results, records, row, held):
         records[row]["owed"][seat] = records[row]["held_owed"][seat]
 
 
-@jit
+@jit(borrows=True)
 def _act(state, rules, options, history, row, result, record, action):
     _step_row(state, rules, options, action, history, row, result, False)
     for seat in range(4):
         record["owed"][seat] += result["rewards"][seat]
 
 
-@jit
+@jit(borrows=True)
 def _play_on(state, rules, options, settings, keys, history, row, result, record, moves):
     """Play on until the learner is asked, an opponent has to be answered, or the episode is over.
 
@@ -184,7 +184,7 @@ def _play_on(state, rules, options, settings, keys, history, row, result, record
     return -1
 
 
-@jit
+@jit(borrows=True)
 def _begin(states, rules, options, settings, history, results, records, row, held, is_dealt):
     """A fresh episode, or with ``is_dealt`` the one that lies there; nothing is played yet."""
     record = records[row]
@@ -205,7 +205,7 @@ def _begin(states, rules, options, settings, history, results, records, row, hel
     _hold(states, history, results, records, row, held)
 
 
-@jit
+@jit(borrows=True)
 def _settle(games, held, views, finals, rows):
     """Play on in ``rows``; where no opponent has to be answered, hand over what came of it and show the learner."""
     states, rules, options, settings, keys, history, results, records = games
@@ -250,7 +250,7 @@ def _settle(games, held, views, finals, rows):
             _write_view(state, rules[0], options[0], history, row, result, player, masks, observations, values, row)
 
 
-@jit
+@jit(borrows=True)
 def _forget_step(record):
     """What a step hands over in a row that it only resets: nothing."""
     for seat in range(4):
@@ -260,7 +260,7 @@ def _forget_step(record):
     record["truncated"] = False
 
 
-@jit
+@jit(borrows=True)
 def reset_learners(games, held, views, finals, rows, is_dealt):
     """Start a fresh episode in each of ``rows`` and play on to the learner's first decision.
 
@@ -273,7 +273,7 @@ def reset_learners(games, held, views, finals, rows, is_dealt):
     _settle(games, held, views, finals, rows)
 
 
-@jit
+@jit(borrows=True)
 def _is_allowed(state, rules, player, action):
     """Whether ``player`` may take ``action`` in the position that he is shown; not on turn: PASS alone."""
     if state["turn"] != player:
@@ -281,12 +281,12 @@ def _is_allowed(state, rules, player, action):
     return is_legal(state, rules, action)
 
 
-@jit
+@jit(borrows=True)
 def _is_outside(rules, action):
     return action < 0 or action >= np.int64(rules["num_actions"])
 
 
-@jit
+@jit(borrows=True)
 def refused_learner(games, held, actions, rows):
     """The first of ``rows`` whose learner's action is refused; -1: none. Notes which actions are allowed."""
     states, rules, _, settings, _, _, _, records = games
@@ -307,7 +307,7 @@ def refused_learner(games, held, actions, rows):
     return -1
 
 
-@jit
+@jit(borrows=True)
 def step_learners(games, held, views, finals, actions, rows, is_checked):
     """One action of each learner, and play on to his next decision; rows whose episode is over are reset instead.
 
@@ -340,7 +340,7 @@ def step_learners(games, held, views, finals, actions, rows, is_checked):
     return -1
 
 
-@jit
+@jit(borrows=True)
 def answer_rows(games, held, views, finals, rows, actions):
     """The actions of the opponents that ``rows`` wait for. Returns -1, or the place of the first illegal one."""
     states, rules, options, _, _, history, results, records = games
@@ -354,7 +354,7 @@ def answer_rows(games, held, views, finals, rows, actions):
     return -1
 
 
-@jit
+@jit(borrows=True)
 def opponent_views(games, rows, views, fresh_keys):
     """Mask, observation and a random key for the seat on turn in each of ``rows``, into the first rows of ``views``."""
     states, rules, options, _, keys, history, results, _ = games
@@ -368,14 +368,14 @@ def opponent_views(games, rows, views, fresh_keys):
         fresh_keys[place] = row_generator(keys[row], np.uint64(2))
 
 
-@jit
+@jit(borrows=True)
 def conceal_own(states):
     """Blank in every row what the seat on turn may not know."""
     for row in range(len(states)):
         conceal(states[row], np.int64(states[row]["turn"]))
 
 
-@jit
+@jit(borrows=True)
 def _begin_seats(state, rules, options, history, row, result, record):
     """A fresh episode of which every seat is played from outside; ``result`` is still that of the step before."""
     record["episode"] += 1
@@ -386,7 +386,7 @@ def _begin_seats(state, rules, options, history, row, result, record):
     _start_episode(state, rules, options, history, row, result)
 
 
-@jit
+@jit(borrows=True)
 def _reset_seats(state, rules, options, history, row, result, record):
     _clear(result)
     record["reward"] = 0
@@ -394,7 +394,7 @@ def _reset_seats(state, rules, options, history, row, result, record):
     _begin_seats(state, rules, options, history, row, result, record)
 
 
-@jit
+@jit(borrows=True)
 def reset_seats(games, views, rows):
     """Start a fresh episode in each of ``rows`` where every seat is played from outside."""
     states, rules, options, _, _, history, results, records = games
@@ -404,7 +404,7 @@ def reset_seats(games, views, rows):
         _refresh(states[row], rules[0], options[0], history, row, results[row], masks, observations, values)
 
 
-@jit
+@jit(borrows=True)
 def refused_seat(games, actions, rows):
     """The first of ``rows`` in which the action of whoever is on turn is refused; -1: none."""
     states, rules, _, settings, _, _, _, records = games
@@ -418,7 +418,7 @@ def refused_seat(games, actions, rows):
     return -1
 
 
-@jit
+@jit(borrows=True)
 def step_seats(games, views, finals, actions, rows, is_checked):
     """One action in each of ``rows``, of whoever is on turn; rows whose episode is over are reset instead.
 
@@ -445,13 +445,13 @@ def step_seats(games, views, finals, actions, rows, is_checked):
     return -1
 
 
-@jit
+@jit(borrows=True)
 def _write_final(state, rules, options, history, row, result, finals):
     masks, observations, values = finals
     _refresh(state, rules, options, history, row, result, masks, observations, values)
 
 
-@jit(inline=True)
+@jit(inline=True, borrows=True)
 def _act_as_seat(state, rules, options, settings, history, row, result, record, action):
     mover = np.int64(state["turn"])
     record["seat"] = mover

@@ -28,6 +28,7 @@ __all__ = [
     "tile_bit",
     "tile_id",
     "tiles_in",
+    "tiles_with",
 ]
 
 MAX_PIP = 9
@@ -47,6 +48,10 @@ DOUBLES = np.uint64(sum(1 << t for t in range(MAX_TILES) if LOW[t] == HIGH[t]))
 NO_TILES = np.uint64(0)
 
 _ONE = np.uint64(1)
+#: uint64 (5,): the tiles in whose pips, at most 18, each binary digit is 1.
+_PIP_DIGITS = np.array([sum(1 << t for t in range(MAX_TILES) if PIPS[t] >> digit & 1) for digit in range(5)], np.uint64)
+#: uint64 (11,): no tiles, then TOUCHING. Looked up unsigned, which spares a test for -1 and one for negative indices.
+_WITH = np.concatenate([np.zeros(1, np.uint64), TOUCHING])
 
 
 def tile_id(a: int, b: int) -> int:
@@ -72,6 +77,12 @@ def tile_bit(tile):
 
 
 @jit(inline=True)
+def tiles_with(number):
+    """The tiles that show ``number``, as bits; none for -1, the number of an end at which nothing can be laid."""
+    return _WITH[np.uint64(np.int64(number) + 1)]
+
+
+@jit(inline=True)
 def is_double(tile):
     return LOW[tile] == HIGH[tile]
 
@@ -94,17 +105,22 @@ def lowest_tile(tiles):
 @jit(inline=True)
 def nth_tile(tiles, n):
     """The ``n``-th tile id (from 0, ascending) of a set that holds more than ``n``."""
-    for _ in range(n):
-        tiles &= tiles - _ONE
+    # Few are asked for more than the fourth, and below that nothing is left to guess for the processor.
+    while n >= 4:
+        n -= 4
+        for _ in range(4):
+            tiles &= tiles - _ONE
+    twice, once = np.uint64(n >> 1), np.uint64(n & 1)
+    tiles &= tiles - twice
+    tiles &= tiles - twice
+    tiles &= tiles - once
     return lowest_tile(tiles)
 
 
-@jit
+@jit(inline=True)
 def pips_of(tiles):
-    """The pips of a set of tiles."""
-    total = 0
-    number = 1
-    while number <= MAX_PIP:
-        total += number * (num_tiles_of(tiles & TOUCHING[number]) + num_tiles_of(tiles & TOUCHING[number] & DOUBLES))
-        number += 1
+    """The pips of a set of tiles: for each binary digit of a tile's pips the tiles that have it, counted."""
+    total = num_tiles_of(tiles & _PIP_DIGITS[0])
+    for digit in range(1, 5):
+        total += num_tiles_of(tiles & _PIP_DIGITS[digit]) << digit
     return total

@@ -129,14 +129,12 @@ class raw_env(SeatedEnv, AECEnv[str, Observation, int | None]):  # type: ignore[
         seats, agents = self._seats, self.agents
         self.infos = seats.infos()
         self.agent_selection = agents[seats.turn]
-        if seats.rewards is seats.no_rewards:
-            self.rewards = dict.fromkeys(agents, 0.0)
-        else:
-            self.rewards = dict(zip(agents, seats.rewards, strict=True))
+        self.rewards = seats.rewards
+        if seats.is_rewarded:
             cumulative = self._cumulative_rewards
             for agent, reward in self.rewards.items():
                 cumulative[agent] += reward
-        if seats.is_terminated or seats.is_truncated:
+        if seats.mover < 0:
             self.terminations = dict.fromkeys(agents, seats.is_terminated)
             self.truncations = dict.fromkeys(agents, seats.is_truncated)
             self._deads_step_first()

@@ -103,7 +103,7 @@ class parallel_env(SeatedEnv, ParallelEnv[str, Observation, int]):  # type: igno
             seats.render()
         return (
             self._observations(),
-            dict(zip(agents, seats.rewards, strict=True)),
+            seats.rewards,
             dict.fromkeys(agents, seats.is_terminated),
             dict.fromkeys(agents, seats.is_truncated),
             seats.infos(),

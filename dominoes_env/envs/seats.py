@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from dominoes_env.engine.batch import IS_REWARDED, IS_TERMINATED, IS_TRUNCATED
+from dominoes_env.engine.batch import IS_TERMINATED
 from dominoes_env.engine.rules import Rules
 from dominoes_env.envs.illegal import Illegal, check_illegal, loss_of_mover, losses_by_mover
 from dominoes_env.envs.open_state import open_state, state_space
@@ -41,9 +41,10 @@ METADATA: dict[str, Any] = {"name": "dominoes_v0", "render_modes": ["human", "an
 class Seats:
     """One game on a :class:`Table` as the named agents ``player_0``, ``player_1``, ... see it.
 
-    After :meth:`reset` and :meth:`play`: ``turn`` is the seat that moves, ``rewards`` what each seat has booked just
-    now, ``is_terminated`` and ``is_truncated`` whether the episode is over. A seat that is not on turn, and every
-    seat once the episode is over, has exactly PASS in its mask.
+    After :meth:`reset` and :meth:`play`: ``turn`` is the seat that moves, or would if the episode were not over,
+    ``mover`` the same or -1 once it is over; ``rewards`` what each agent has booked just now, a fresh dict,
+    and ``is_rewarded`` whether that is anything; ``is_terminated`` and ``is_truncated`` whether the episode is over.
+    Every seat but the mover has exactly PASS in its mask.
     """
 
     def __init__(
@@ -78,7 +79,9 @@ class Seats:
         self.action_spaces = {agent: spaces.Discrete(rules.num_actions) for agent in self.agents}
         self.state_space = state_space(rules, history=history)
         self.turn = 0
-        self.rewards: list[float] = []
+        self.mover = -1
+        self.rewards: dict[str, float] = {}
+        self.is_rewarded = False
         self.is_terminated = False
         self.is_truncated = False
         self._is_lost = False
@@ -86,7 +89,7 @@ class Seats:
         self._is_seeded = False
         self._losses = losses_by_mover(rules, loss_of_mover(rules, reward, illegal_reward))
         self._num_actions = rules.num_actions
-        self.no_rewards = [0.0] * rules.num_players
+        self._no_rewards = dict.fromkeys(self.agents, 0.0)
         self._only_pass = np.zeros(rules.num_actions, np.int8)
         self._only_pass[rules.pass_action] = 1
         self._only_pass.flags.writeable = False
@@ -119,25 +122,27 @@ class Seats:
         if self.is_terminated or self.is_truncated:
             raise ValueError(f"action={action} is not allowed: the episode is over; allowed: reset()")
         told = self.table.step_one(action)
-        if told >= 0:
-            self.turn = told & 3
-            self.is_terminated = told & IS_TERMINATED != 0
-            self.is_truncated = told & IS_TRUNCATED != 0
-            self.rewards = self.table.rewards[0].tolist() if told & IS_REWARDED else self.no_rewards
+        if 0 <= told < IS_TERMINATED:  # no flag is set, as in most steps
+            self.turn = self.mover = told
+            self.rewards = self._no_rewards.copy()
+            self.is_rewarded = False
+        elif told >= 0:
+            self._take_in()
         elif self.raises:
             raise ValueError(self._refusal(action))
         else:
-            self.rewards = self._losses[self.turn].copy()
-            self.is_terminated = self._is_lost = True
+            self.rewards = dict(zip(self.agents, self._losses[self.turn], strict=True))
+            self.is_rewarded = self.is_terminated = self._is_lost = True
+            self.mover = -1
 
     def mask(self, seat: int) -> NDArray[np.int8]:
         """The legal actions of a seat, int8 (num_actions,); a fresh array."""
-        if seat != self.turn or self.is_terminated or self.is_truncated:
-            return self._only_pass.copy()
-        return self._mask.copy()
+        return (self._mask if seat == self.mover else self._only_pass).copy()
 
     def observe(self, agent: str) -> Observation:
         """What an agent sees: ``observation`` and ``action_mask``, fresh arrays; changes nothing."""
+        if self.seat_of.get(agent) == self.mover:
+            return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
         self.require_reset("observe")
         seat = self.seat(agent)
         if seat == self.turn:
@@ -154,9 +159,12 @@ class Seats:
 
     def infos(self) -> dict[str, dict[str, Any]]:
         """The ``info`` of every agent: its mask again, nothing else. Masks of PASS alone are one read-only array."""
-        infos: dict[str, dict[str, Any]] = {agent: {"action_mask": self._only_pass} for agent in self.agents}
-        if not (self.is_terminated or self.is_truncated):
-            infos[self.agents[self.turn]] = {"action_mask": self._mask.copy()}
+        only_pass = self._only_pass
+        infos: dict[str, dict[str, Any]] = {}
+        for agent in self.agents:
+            infos[agent] = {"action_mask": only_pass}
+        if self.mover >= 0:
+            infos[self.agents[self.mover]]["action_mask"] = self._mask.copy()
         return infos
 
     def state(self) -> NDArray[np.int8]:
@@ -212,9 +220,11 @@ class Seats:
     def _take_in(self) -> None:
         table = self.table
         self.turn = int(table.players[0])
-        self.rewards = table.rewards[0].tolist()
+        self.rewards = dict(zip(self.agents, table.rewards[0].tolist(), strict=True))
+        self.is_rewarded = any(self.rewards.values())
         self.is_terminated = bool(table.terminated[0])
         self.is_truncated = bool(table.truncated[0])
+        self.mover = -1 if self.is_terminated or self.is_truncated else self.turn
 
     def _integer(self, action: Any) -> int:
         try:
@@ -277,6 +287,26 @@ class SeatedEnv:
         """The table as text as ``agent`` sees it."""
         self._seats.require_reset("view")
         return self._seats.view(self._seats.seat(agent))
+
+    def knowledge(self, agent: str | None = None) -> dict[str, Any]:
+        """What an agent may know of the game, for players who think about it; all fresh, nothing hidden in it.
+
+        Args:
+            agent: its name; None: the agent on turn.
+
+        Returns:
+            ``player``, its seat; ``state``, the record concealed from it, (1,) ``STATE_DTYPE``; ``history``, the
+            round's actions in order, int16 (k,); ``action_mask``, int8 (num_actions,).
+        """
+        seats = self._seats
+        seats.require_reset("knowledge")
+        seat = seats.turn if agent is None else seats.seat(agent)
+        return {
+            "player": seat,
+            "state": seats.table.concealed(0, seat),
+            "history": seats.table.round_history(),
+            "action_mask": seats.mask(seat),
+        }
 
     def close(self) -> None:
         """Nothing is held open; may be called at any time, and twice."""
