@@ -2,6 +2,7 @@
 
 A turn holds what the player may know, and nothing else: the rules, the concealed record (other hands, the boneyard's
 order and the generator are blanked), the actions of the round so far, the observation, the mask, and a random key.
+Only an agent that says of itself that it cheats (``sees_all``) is shown the open record too, where who asks has it.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Turn:
     """Shape (A,): 1 where an action is legal."""
     key: int
     """64 random bits of this decision."""
+    open_state: NDArray[Any] | None = None
+    """Shape (1,), ``STATE_DTYPE``: the whole record, for agents that cheat; None for all others."""
 
     @cached_property
     def generator(self) -> np.random.Generator:
@@ -68,19 +71,23 @@ class Turns:
     """Shape (m, A)."""
     keys: NDArray[np.uint64]
     """Shape (m,)."""
+    open_states: NDArray[Any] | None = None
+    """Shape (m,), ``STATE_DTYPE``: the whole records, for agents that cheat; None for all others."""
 
     def __len__(self) -> int:
         return len(self.players)
 
     def __getitem__(self, row: int) -> Turn:
+        record = slice(row, row + 1 or None)
         return Turn(
             self.rules,
             int(self.players[row]),
-            self.states[row : row + 1] if row >= 0 else self.states[row:][:1],
+            self.states[record],
             self.histories[row, : self.history_lengths[row]],
             self.observations[row],
             self.masks[row],
             int(self.keys[row]),
+            None if self.open_states is None else self.open_states[record],
         )
 
     @classmethod
@@ -90,6 +97,7 @@ class Turns:
         histories = np.zeros((len(turns), longest), np.int16)
         for row, turn in enumerate(turns):
             histories[row, : len(turn.history)] = turn.history
+        open_states = [turn.open_state for turn in turns if turn.open_state is not None]
         return cls(
             turns[0].rules,
             np.array([turn.player for turn in turns], np.int8),
@@ -99,6 +107,7 @@ class Turns:
             np.stack([turn.observation for turn in turns]),
             np.stack([turn.mask for turn in turns]),
             np.array([turn.key for turn in turns], np.uint64),
+            np.concatenate(open_states) if len(open_states) == len(turns) else None,
         )
 
 
@@ -108,6 +117,10 @@ class Agent(ABC):
     name: str = "agent"
     needs_history: bool = False
     """Whether observations must hold the round's history."""
+    sees_all: bool = False
+    """Whether it cheats: its turns hold the open record."""
+    gives_probabilities: bool = False
+    """Whether :meth:`probabilities` answers."""
 
     @abstractmethod
     def act(self, turn: Turn) -> int:
@@ -116,6 +129,17 @@ class Agent(ABC):
     def act_batch(self, turns: Turns) -> NDArray[np.int64]:
         """An action id for each of ``turns``, shape (m,): exactly what :meth:`act` would answer to each."""
         return np.array([self.act(turns[row]) for row in range(len(turns))], np.int64)
+
+    def probabilities(self, turns: Turns) -> NDArray[np.float64]:
+        """How likely :meth:`act` is to take each action, over all keys: shape (m, A), rows adding up to 1.
+
+        An optional capability, for those who reason about this player: see ``gives_probabilities``. Illegal actions
+        have probability 0.
+
+        Raises:
+            NotImplementedError: if the agent cannot say.
+        """
+        raise NotImplementedError(f"agent {self.name!r} gives no probabilities")
 
     def check_rules(self, rules: Rules) -> None:
         """Called before a match.
@@ -137,12 +161,14 @@ class BatchAgent(Agent):
 
 
 class _Wrapped(Agent):
-    """Any object with an ``act`` method, and an ``act_batch`` if it has one."""
+    """Any object with an ``act`` method, and an ``act_batch`` and ``probabilities`` if it has them."""
 
     def __init__(self, player: Any) -> None:
         self.player = player
         self.name = str(getattr(player, "name", type(player).__name__))
         self.needs_history = bool(getattr(player, "needs_history", False))
+        self.sees_all = bool(getattr(player, "sees_all", False))
+        self.gives_probabilities = callable(getattr(player, "probabilities", None))
 
     def act(self, turn: Turn) -> int:
         return int(self.player.act(turn))
@@ -151,6 +177,11 @@ class _Wrapped(Agent):
         if callable(getattr(self.player, "act_batch", None)):
             return np.asarray(self.player.act_batch(turns))
         return super().act_batch(turns)
+
+    def probabilities(self, turns: Turns) -> NDArray[np.float64]:
+        if self.gives_probabilities:
+            return np.asarray(self.player.probabilities(turns), np.float64)
+        return super().probabilities(turns)
 
     def check_rules(self, rules: Rules) -> None:
         if callable(getattr(self.player, "check_rules", None)):
