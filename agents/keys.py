@@ -1,6 +1,6 @@
 """Decision keys: all randomness of an agent's decision is one 64-bit number, so that a decision can be repeated.
 
-A key is a hash of where the decision stands (the match's seed, the deal, the seating, the round, the move), never of
+A key is a hash of where the decision stands (the match's seed, the deal, the round, the move), never of
 how the games are batched. An agent that breaks ties or samples does so by :func:`pick` or :func:`fraction` of it.
 """
 

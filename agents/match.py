@@ -1,11 +1,14 @@
 """Mirrored deals: every deal is played once in each seating of the agents, so that luck of the deal cancels.
 
 Deal ``d`` of a seed is the game ``(seed, d)`` of :class:`dominoes_env.table.Table` in every seating: the same hands,
-boneyard and opening. What is played depends on the seed and the deal alone, never on how games are batched.
+boneyard and opening. Decision keys are the same in every seating too (common random numbers): agents that think alike
+have the same luck with ties and samples for as long as they play alike, and it cancels as well. What is played depends
+on the seed and the deal alone, never on how games are batched.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +19,7 @@ from numpy.typing import NDArray
 from agents.base import Agent, Turns
 from agents.catalog import make_agent
 from agents.keys import decision_keys
-from dominoes_env.arguments import checked_integer
+from dominoes_env.arguments import checked_integer, checked_switch
 from dominoes_env.engine.information import conceal
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.rules import Rules
@@ -51,8 +54,10 @@ class MatchResult:
     wins: NDArray[np.float64]
     """Shape (agents, deals, seatings): the share in the round's win, 1 alone, 1/k of k tied sides, the mean over an
     agent's seats. Fair shares add up to 1: 1/2 for two sides, 1/4 for four players each for himself."""
-    num_decisions: int
-    """Decisions with a choice that agents were asked for, all together."""
+    decisions: NDArray[np.int64]
+    """Shape (agents,): decisions with a choice that each agent was asked for."""
+    seconds: NDArray[np.float64]
+    """Shape (agents,): how long each took over them, by the clock. Of all figures only these are not reproducible."""
 
     def __repr__(self) -> str:
         figures = zip(self.wins.mean(axis=(1, 2)), self.points.mean(axis=(1, 2)), strict=True)
@@ -62,10 +67,28 @@ class MatchResult:
             f"num_players={self.rules.num_players}, seed={self.seed}: mean win and points of {means}>"
         )
 
+    @classmethod
+    def joined(cls, parts: Sequence[MatchResult]) -> MatchResult:
+        """One result of the deals of all ``parts``, in their order: parts of one match, of the same rules and seed."""
+        return cls(
+            parts[0].rules,
+            parts[0].seed,
+            parts[0].seatings,
+            np.concatenate([part.points for part in parts], axis=1),
+            np.concatenate([part.wins for part in parts], axis=1),
+            np.sum([part.decisions for part in parts], axis=0),
+            np.sum([part.seconds for part in parts], axis=0),
+        )
+
     @property
     def num_deals(self) -> int:
         """Mirrored groups."""
         return self.points.shape[1]
+
+    @property
+    def num_decisions(self) -> int:
+        """Decisions with a choice that agents were asked for, all together."""
+        return int(self.decisions.sum())
 
     def points_a_deal(self, agent: int = 0) -> NDArray[np.float64]:
         """The points of one agent, averaged over the seatings of each deal, shape (deals,)."""
@@ -105,9 +128,13 @@ def _conceal_for_mover(states):  # type: ignore[no-untyped-def]
         conceal(states[row], states[row]["turn"])
 
 
-def turns_of(table: Table, rows: NDArray[np.int64], keys: NDArray[np.uint64]) -> Turns:
-    """The decisions that ``rows`` of a table wait for, as their movers may know them; fresh arrays."""
+def turns_of(table: Table, rows: NDArray[np.int64], keys: NDArray[np.uint64], *, is_open: bool = False) -> Turns:
+    """The decisions that ``rows`` of a table wait for, as their movers may know them; fresh arrays.
+
+    With ``is_open`` the open records are added, for agents that cheat.
+    """
     states = table.states[rows]
+    open_states = states.copy() if is_open else None
     _conceal_for_mover(states)
     return Turns(
         table.rules,
@@ -118,6 +145,7 @@ def turns_of(table: Table, rows: NDArray[np.int64], keys: NDArray[np.uint64]) ->
         table.observations[rows],
         table.masks[rows],
         keys,
+        open_states,
     )
 
 
@@ -128,6 +156,7 @@ def play_match(
     *,
     seed: int = 0,
     first_deal: int = 0,
+    mirrored: bool = True,
     batch: int = 2048,
     progress: Callable[[int], object] | None = None,
 ) -> MatchResult:
@@ -139,6 +168,8 @@ def play_match(
         deals: how many deals, from deal ``first_deal`` on.
         seed: seeds the deals and the agents' decisions.
         first_deal: a match in parts gives what the whole gives.
+        mirrored: whether each deal is played in every seating; else in the first alone, where the first agent has
+            seat 0: a plain comparison, with the luck of the deal and of the seat in it.
         batch: games played side by side; no result depends on it.
         progress: called with the number of deals that have just been finished.
 
@@ -150,32 +181,22 @@ def play_match(
     players = [make_agent(agent) for agent in agents]
     for name, value, least in (("deals", deals, 1), ("batch", batch, 1), ("first_deal", first_deal, 0)):
         checked_integer(name, value, least)
-    order = seatings(rules, len(players))
+    order = seatings(rules, len(players))[: None if checked_switch("mirrored", mirrored) else 1]
     for player in players:
         player.check_rules(rules)
     a_time = max(1, batch // len(order))
     parts = []
     for start in range(first_deal, first_deal + deals, a_time):
-        numbers = np.arange(start, min(start + a_time, first_deal + deals))
+        numbers = np.arange(start, min(start + a_time, first_deal + deals), dtype=np.uint64)
         parts.append(_play_deals(players, rules, numbers, order, seed))
         if progress is not None:
             progress(len(numbers))
-    points = np.concatenate([part[0] for part in parts])
-    shares = np.concatenate([part[1] for part in parts])
-    return MatchResult(
-        rules,
-        seed,
-        order,
-        _by_agent(points, order, len(players)),
-        _by_agent(shares, order, len(players)),
-        sum(part[2] for part in parts),
-    )
+    return MatchResult.joined(parts)
 
 
 def _play_deals(
-    agents: list[Agent], rules: Rules, deals: NDArray[np.int64], order: NDArray[np.int64], seed: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    """Margin and win share of every seat, shape (deals, seatings, num_players), and the number of decisions."""
+    agents: list[Agent], rules: Rules, deals: NDArray[np.uint64], order: NDArray[np.int64], seed: int
+) -> MatchResult:
     count = len(deals) * len(order)
     table = Table(
         rules,
@@ -187,11 +208,11 @@ def _play_deals(
     )
     seating = np.tile(np.arange(len(order)), len(deals))
     sits = order[seating]  # (count, num_players): the agent in each seat
-    games = decision_keys(seed, table.game_ids, seating)
+    games = decision_keys(seed, table.game_ids)  # the same in every seating
     points = np.zeros((count, rules.num_players), np.int64)
     winners = np.zeros(count, np.int64)
     playing = np.arange(count)
-    num_decisions = 0
+    decisions, seconds = np.zeros(len(agents), np.int64), np.zeros(len(agents))
     while len(playing):
         actions = table.masks.argmax(axis=1)  # of finished games, dealt anew, any will do
         mover = sits[playing, table.players[playing]]
@@ -200,17 +221,21 @@ def _play_deals(
             chosen = mover == number
             if chosen.any():
                 rows = playing[chosen]
-                turns = turns_of(table, rows, keys[chosen])
+                turns = turns_of(table, rows, keys[chosen], is_open=agent.sees_all)
+                began = time.perf_counter()
                 answer = _ask(agent, turns, table.game_ids[rows], seating[rows])
+                seconds[number] += time.perf_counter() - began
+                decisions[number] += len(rows)
                 actions[rows] = _checked(answer, turns, agent, table.game_ids[rows], seating[rows])
-                num_decisions += len(rows)
         table.step(actions, autoreset=True)
         points[playing] += table.points[playing]
         ended = table.terminated[playing]
         winners[playing[ended]] = table.final_winners[playing[ended]]
         playing = playing[~ended]
     shape = (len(deals), len(order), rules.num_players)
-    return _margins(points, rules).reshape(shape), _win_shares(winners, rules).reshape(shape), num_decisions
+    margins, shares = _margins(points, rules).reshape(shape), _win_shares(winners, rules).reshape(shape)
+    points_of, shares_of = (_by_agent(values, order, len(agents)) for values in (margins, shares))
+    return MatchResult(rules, seed, order, points_of, shares_of, decisions, seconds)
 
 
 def _ask(agent: Agent, turns: Turns, deals: NDArray[np.uint64], seating: NDArray[np.int64]) -> Any:
@@ -273,5 +298,5 @@ def _win_shares(winners: NDArray[np.int64], rules: Rules) -> NDArray[np.float64]
 
 def _by_agent(values: NDArray[np.float64], order: NDArray[np.int64], num_agents: int) -> NDArray[np.float64]:
     """Means over each agent's seats, shape (agents, deals, seatings), of (deals, seatings, seats)."""
-    sits = order[None] == np.arange(num_agents)[:, None, None]  # (agents, seatings, seats)
+    sits = order[None] == np.arange(num_agents)[:, None, None]  # (agents, seatings, seats); each agent sits in each
     return np.einsum("dsp,asp->ads", values, sits / sits.sum(axis=2, keepdims=True))

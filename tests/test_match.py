@@ -81,11 +81,11 @@ def plain_match(names: list[str], rules: Rules, deals: int, seed: int) -> tuple[
     agents = [make_agent(name) for name in names]
     points, wins = [], []
     for deal in range(deals):
-        for number, sits in enumerate(seatings(rules, len(agents))):
+        for sits in seatings(rules, len(agents)):
             table = Table(rules, seed=seed, game_ids=[deal], reward="margin")
             total = np.zeros(rules.num_players)
             while not table.terminated[0]:
-                place = decision_keys(seed, deal, number)
+                place = decision_keys(seed, deal)
                 turns = turns_of(table, np.arange(1), decision_keys(place, int(table.history_lengths[0])))
                 table.step(np.array([agents[sits[table.players[0]]].act(turns[0])]))
                 total += table.rewards[0]

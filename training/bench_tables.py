@@ -1,48 +1,17 @@
-"""The result of ``dominoes bench`` as aligned tables, and the line that shows what is being measured."""
+"""The result of ``dominoes bench`` as aligned tables."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from training.bench import BenchResult
 from training.contenders import Contender
+from training.text_tables import aligned
 
-__all__ = ["ProgressLine", "bench_tables"]
+__all__ = ["bench_tables"]
 
 #: Load a core, a minute's average, above which other programs are to be mentioned.
 _BUSY = 0.4
-
-
-class ProgressLine:
-    """On a terminal one line, overwritten; elsewhere nothing. A context manager."""
-
-    def __init__(self) -> None:
-        self._is_terminal = sys.stderr.isatty()
-
-    def __enter__(self) -> ProgressLine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.show("")
-
-    def show(self, text: str) -> None:
-        """Replace the line by ``text``."""
-        if self._is_terminal:
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-
-
-def _aligned(rows: Sequence[Sequence[str]], num_left: int = 1) -> list[str]:
-    """Lines of equal columns: the first ``num_left`` to the left, the others to the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [
-            text.ljust(width) if column < num_left else text.rjust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  " + "  ".join(cells).rstrip())
-    return lines
 
 
 def bench_tables(result: BenchResult) -> str:
@@ -56,10 +25,10 @@ def bench_tables(result: BenchResult) -> str:
     ]
     rows: list[tuple[str, ...]] = [("", "game", "players", "games", "threads", "steps/s", "a core")]
     rows += [_row(contender) for contender in result.contenders]
-    lines += _aligned(rows, 2)
-    lines += ["", "ratios (the better figure on a noisy machine)", *_aligned(_ratio_rows(result))]
-    lines += ["", "the engine by games side by side, steps/s", *_aligned(_growth_rows(result.growth), 0)]
-    lines += ["", "seconds in a fresh process", *_aligned(_compile_rows(result))]
+    lines += aligned(rows, 2)
+    lines += ["", "ratios (the better figure on a noisy machine)", *aligned(_ratio_rows(result))]
+    lines += ["", "the engine by games side by side, steps/s", *aligned(_growth_rows(result.growth), 0)]
+    lines += ["", "seconds in a fresh process", *aligned(_compile_rows(result))]
     parts = ", ".join(f"{name} {size}" for name, size in result.bytes_a_game.items() if name != "all")
     lines += ["", f"bytes a game: {result.bytes_a_game['all']} ({parts})"]
     if result.training is not None:

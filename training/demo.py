@@ -7,7 +7,8 @@ from pathlib import Path
 
 from agents.policy_file import load_policy
 from dominoes_env.engine.rules import Rules
-from training.evaluate import Evaluation, evaluate
+from training.evaluate import evaluate
+from training.evaluation import Evaluation
 
 __all__ = ["OPPONENTS", "results_table", "yardsticks"]
 

@@ -3,81 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from agents.atomic import write_atomically
 from agents.catalog import make_agent
-from agents.match import play_match
+from agents.match import MatchResult
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import describe_rules
-from training.intervals import Interval, mean_interval
+from training.chunk_store import ChunkStore
+from training.chunks import CHUNK_DEALS, Chunk, chunks_of
+from training.control_variate import Controlled, Reference, controlled_mean, least_groups
+from training.evaluation import AgentResult, Control, Evaluation, Mirroring, Stop, counted_deals
+from training.intervals import Interval, mean_interval, mirroring_saving
+from training.sequential import Sprt
+from training.stand_ins import StandIns, covariates, default_stand_ins
+from training.workers import executor_of, play_chunks
 
-__all__ = ["FEW_DEALS", "Evaluation", "evaluate", "write_json"]
+__all__ = ["FEW_DEALS", "evaluate", "fair_share", "thinness", "write_json"]
 
 #: Below so many deals a result is called thin.
 FEW_DEALS = 100
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """How the first agent does against the others."""
-
-    variant: str
-    rules: Rules
-    agents: tuple[str, ...]
-    deals: int
-    seed: int
-    num_seatings: int
-    win_rate: Interval
-    """Share of rounds won, a tie shared; 95 %, within 0 to 1 (just these for a single deal)."""
-    points: Interval
-    """Points booked in a round less the mean of the opponents', a deal over all its seatings; 95 %
-    (infinite for a single deal)."""
-    warnings: tuple[str, ...] = field(default=())
-
-    @property
-    def fair_share(self) -> float:
-        """The win rate of an agent as good as its opponents."""
-        return 0.5 if self.rules.teams else 1 / self.rules.num_players
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as JSON values. Of a single deal the win rate is known to lie in 0 to 1 and the points not at all:
-        their ``low`` and ``high`` are None.
-        """
-        return {
-            "variant": self.variant,
-            "num_players": self.rules.num_players,
-            "rules": self.rules.to_dict(),
-            "agents": list(self.agents),
-            "deals": self.deals,
-            "seatings": self.num_seatings,
-            "seed": self.seed,
-            "confidence": 0.95,
-            "fair_share": self.fair_share,
-            "win_rate": self.win_rate.to_dict(),
-            "points": self.points.to_dict(),
-            "warnings": list(self.warnings),
-        }
-
-    def __str__(self) -> str:
-        win, points = self.win_rate, self.points
-        win_spread = f"± {100 * win.half_width:.2f}   (95 %: {100 * win.low:.2f} to {100 * win.high:.2f}; "
-        points_spread = f"± {points.half_width:.2f}   (95 %: {points.low:+.2f} to {points.high:+.2f}; "
-        if self.deals == 1:  # one deal says nothing of how much deals differ
-            win_spread = points_spread = "± unknown   ("
-        return (
-            f"{self.agents[0]} v {' v '.join(self.agents[1:])} · {self.variant}, {self.rules.num_players} players, "
-            f"{_deals(self.deals)} x {self.num_seatings} seatings, seed {self.seed}\n"
-            f"  win rate       {100 * win.mean:6.2f} % {win_spread}even: {100 * self.fair_share:.0f})\n"
-            f"  points a deal  {points.mean:+6.2f}   {points_spread}even: 0)"
-        )
-
-
-def _deals(count: int) -> str:
-    return "1 deal" if count == 1 else f"{count:,} deals"
+_MEASURES = {"wins": (0.0, 1.0), "points": (-np.inf, np.inf)}
 
 
 def evaluate(
@@ -89,37 +43,196 @@ def evaluate(
     variant: str | None = None,
     batch: int = 2048,
     progress: Callable[[int], object] | None = None,
+    mirrored: bool = True,
+    chunk: int = CHUNK_DEALS,
+    workers: int = 1,
+    executor: Executor | None = None,
+    store: ChunkStore | None = None,
+    until: float | None = None,
+    sprt: Sprt | None = None,
+    control: StandIns | None = None,
 ) -> Evaluation:
     """Play mirrored deals and sum up for the first agent.
 
     Args:
-        agents: names as in the catalog, or objects with the Agent protocol.
+        agents: names as in the catalog, or objects with the Agent protocol (pickled for more than one worker).
         rules: the rules.
-        deals: mirrored groups.
+        deals: mirrored groups; with ``until`` or ``sprt`` the most of them.
         seed: the same seed gives the same figures.
         variant: the name to print; None: the preset nearest to the rules.
         batch: games side by side; changes no figure.
         progress: called with the number of deals just finished.
+        mirrored: False plays each deal in one seating only, the first agent in seat 0.
+        chunk: deals of a chunk; after each one ``until`` and ``sprt`` are looked at.
+        workers: processes that play; changes no figure.
+        executor: who plays instead of own processes; ``workers`` says how many chunks it plays at once.
+        store: keeps finished chunks, and gives those that it has.
+        until: stop when the half width of the win rate's interval is at most so much (from 100 deals on).
+        sprt: stop when this test has decided.
+        control: take off the luck that these stand-ins show.
 
     Raises:
-        ValueError: as :func:`agents.catalog.make_agent` and :func:`agents.match.play_match`.
+        ValueError: as :func:`agents.match.play_match`; for ``until`` or ``control`` with a value that is not allowed.
+        TypeError, ChildProcessError: as :func:`training.workers.play_chunks`.
     """
-    players = [make_agent(agent) for agent in agents]
-    result = play_match(players, rules, deals, seed=seed, batch=batch, progress=progress)
+    if until is not None and not until > 0:
+        raise ValueError(f"until={until!r} is not allowed; allowed: a half width of more than 0, such as 0.01")
+    chunks = chunks_of(agents, rules, deals, seed=seed, size=chunk, mirrored=mirrored, batch=batch)
+    names = tuple(make_agent(agent).name for agent in agents)
+    if control is not None:
+        control = _checked_control(control, names, deals)
+    look = _Look(names, until, sprt, control)
+    with executor_of(workers) if executor is None else nullcontext(executor) as players:
+        _play(look, chunks, deals, progress, executor=players, workers=workers, store=store)
+    return look.evaluation(describe_rules(rules)[0] if variant is None else variant)
+
+
+def _play(
+    look: _Look, chunks: Sequence[Chunk], deals: int, progress: Callable[[int], object] | None, **how: Any
+) -> None:
+    """Show ``look`` a chunk after the other, each with the stand-ins' games on its deals, until it has seen enough."""
+    control = look.control
+    if control is not None:
+        look.references = _references(control, chunks[0], deals, **how)
+    rows = [[chunk, *(() if control is None else control.chunks_beside(chunk))] for chunk in chunks]
+    with closing(play_chunks((chunk for row in rows for chunk in row), **how)) as stream:
+        for row in _rows(stream, len(rows[0])):
+            if progress is not None:
+                progress(row[0].num_deals)
+            if look.sees_enough(row):
+                break
+
+
+def _checked_control(control: StandIns, names: tuple[str, ...], deals: int) -> StandIns:
+    control = replace(control, pairs=control.pairs or default_stand_ins(names))
+    least = max(FEW_DEALS, least_groups(len(control.pairs)))
+    if deals < least:
+        raise ValueError(f"deals={deals} is not allowed with control; allowed: {least} or more")
+    return control
+
+
+def _rows(results: Iterator[MatchResult], width: int) -> Iterator[list[MatchResult]]:
+    while row := list(islice(results, width)):
+        yield row
+
+
+def _references(control: StandIns, chunk: Chunk, deals: int, **how: Any) -> dict[str, Reference]:
+    """What is known of the stand-ins, by measure."""
+    rows = control.reference_chunks(chunk, deals)
+    parts: dict[str, list[Any]] = {measure: [] for measure in _MEASURES}
+    with closing(play_chunks((one for row in rows for one in row), **how)) as stream:
+        for row in _rows(stream, len(control.pairs)):
+            for measure in _MEASURES:
+                parts[measure].append(covariates(row, measure))
+    return {measure: Reference.of(parts[measure]) for measure in _MEASURES}
+
+
+class _Look:
+    """All that has been played so far, and whether it is enough."""
+
+    def __init__(
+        self, names: tuple[str, ...], until: float | None, sprt: Sprt | None, control: StandIns | None
+    ) -> None:
+        self.names = names
+        self.until, self.sprt, self.control = until, sprt, control
+        self.references: dict[str, Reference] = {}
+        self._parts: list[MatchResult] = []
+        self._covariates: dict[str, list[Any]] = {measure: [] for measure in _MEASURES}
+        self.ratio: float | None = None
+        self.verdict: str | None = None
+
+    def sees_enough(self, row: Sequence[MatchResult]) -> bool:
+        """Take a chunk of the match and of the stand-ins; whether to stop."""
+        self._parts.append(row[0])
+        if self.control is not None:
+            for measure in _MEASURES:
+                self._covariates[measure].append(covariates(row[1:], measure))
+        if self.sprt is None and self.until is None:
+            return False
+        result = self.result
+        if self.sprt is not None:
+            self.ratio = self.sprt.ratio(result.win_rate_a_deal(), fair_share(result.rules))
+            self.verdict = self.sprt.verdict(self.ratio)
+        if self.until is not None and self.verdict is None and result.num_deals >= self._least_deals:
+            controlled = self._controlled("wins")
+            interval = _plain("wins", result, 0) if controlled is None else controlled.interval
+            self.verdict = "until" if interval.half_width <= self.until else None
+        return self.verdict is not None
+
+    @property
+    def result(self) -> MatchResult:
+        """The match so far."""
+        if len(self._parts) > 1:
+            self._parts = [MatchResult.joined(self._parts)]
+        return self._parts[0]
+
+    @property
+    def _least_deals(self) -> int:
+        return FEW_DEALS if self.control is None else max(FEW_DEALS, least_groups(len(self.control.pairs)))
+
+    def _controlled(self, measure: str) -> Controlled | None:
+        if self.control is None or self.result.num_deals < self._least_deals:
+            return None
+        groups = getattr(self.result, measure)[0].mean(axis=1)
+        beside = np.concatenate(self._covariates[measure])
+        return controlled_mean(groups, beside, self.references[measure], bounds=_MEASURES[measure])
+
+    def evaluation(self, variant: str) -> Evaluation:
+        """What it comes to."""
+        result = self.result
+        wins, points = self._controlled("wins"), self._controlled("points")
+        control, warnings = None, list(thinness(result.num_deals, len(result.seatings)))
+        if self.control is not None and wins is None:
+            warnings.append(f"no control: it takes {self._least_deals} deals, and the match was stopped before")
+        if self.control is not None and wins is not None and points is not None:
+            stand_ins = tuple(tuple(make_agent(agent).name for agent in pair) for pair in self.control.pairs)
+            control = Control(stand_ins, self.references["wins"].num_groups, wins, points)
+        is_sequential = self.until is not None or self.sprt is not None
+        mirroring = None
+        if len(result.seatings) > 1 and result.num_deals > 1:
+            mirroring = Mirroring(*(mirroring_saving(getattr(result, measure)[0]) for measure in _MEASURES))
+        return Evaluation(
+            variant,
+            result.rules,
+            result.num_deals,
+            result.seed,
+            len(result.seatings),
+            tuple(_agent_result(self.names[number], result, number) for number in range(len(self.names))),
+            mirroring,
+            control,
+            Stop(self.until, self.sprt, self.ratio, self.verdict) if is_sequential else None,
+            tuple(warnings),
+        )
+
+
+def fair_share(rules: Rules) -> float:
+    """The win rate of a side as good as the others."""
+    return 0.5 if rules.teams else 1 / rules.num_players
+
+
+def _plain(measure: str, result: MatchResult, agent: int) -> Interval:
+    return mean_interval(getattr(result, measure)[agent].mean(axis=1), bounds=_MEASURES[measure])
+
+
+def _agent_result(name: str, result: MatchResult, agent: int) -> AgentResult:
+    decisions = int(result.decisions[agent])
+    return AgentResult(
+        name,
+        _plain("wins", result, agent),
+        _plain("points", result, agent),
+        decisions,
+        1000 * float(result.seconds[agent]) / decisions if decisions else None,
+    )
+
+
+def thinness(deals: int, num_seatings: int) -> tuple[str, ...]:
+    """Warnings of what makes a result thin."""
     warnings = []
     if deals < FEW_DEALS:
-        warnings.append(f"only {_deals(deals)}: intervals of fewer than {FEW_DEALS} are rough, and wide")
-    return Evaluation(
-        describe_rules(rules)[0] if variant is None else variant,
-        rules,
-        tuple(player.name for player in players),
-        deals,
-        seed,
-        len(result.seatings),
-        mean_interval(result.win_rate_a_deal(), bounds=(0, 1)),
-        mean_interval(result.points_a_deal()),
-        tuple(warnings),
-    )
+        warnings.append(f"only {counted_deals(deals)}: intervals of fewer than {FEW_DEALS} are rough, and wide")
+    if num_seatings == 1:
+        warnings.append("one seat only: what is measured is the seat as much as the agent")
+    return tuple(warnings)
 
 
 def write_json(content: Any, path: str | Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Interval", "mean_interval", "student_quantile"]
+__all__ = ["Interval", "mean_interval", "mirroring_saving", "student_quantile"]
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Interval:
         return max(self.high - self.mean, self.mean - self.low)
 
     def to_dict(self) -> dict[str, float | None]:
-        """``mean``, ``low`` and ``high`` as JSON values: an infinite end is None."""
-        low, high = (end if math.isfinite(end) else None for end in (self.low, self.high))
-        return {"mean": self.mean, "low": low, "high": high}
+        """``mean``, ``low`` and ``high`` as JSON values: what is infinite is None."""
+        figures = {"mean": self.mean, "low": self.low, "high": self.high}
+        return {name: value if math.isfinite(value) else None for name, value in figures.items()}
 
 
 def student_quantile(probability: float, degrees: int) -> float:
@@ -74,3 +74,20 @@ def mean_interval(
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
     reach = student_quantile(0.5 + confidence / 2, len(values) - 1) * error
     return Interval(mean, max(mean - reach, bounds[0]), min(mean + reach, bounds[1]))
+
+
+def mirroring_saving(games: NDArray[Any]) -> float:
+    """How many times as many games would be needed without mirrored groups, for an interval as narrow.
+
+    Args:
+        games: shape (groups, n): the n games of each group, one a seating. If every game had a deal of its own, the
+            variance of a mean over as many games of each seating would be the mean of the seatings' variances.
+
+    Raises:
+        ValueError: if there are fewer than two groups.
+    """
+    if len(games) < 2:
+        raise ValueError(f"groups={len(games)} is not allowed; allowed: at least 2")
+    plain = float(games.var(axis=0, ddof=1).mean())
+    mirrored = games.shape[1] * float(games.mean(axis=1).var(ddof=1))
+    return plain / mirrored if mirrored > 0 else 1.0 if plain == 0 else math.inf
