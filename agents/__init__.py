@@ -1,11 +1,24 @@
 """Players of dominoes: they see what a player may know and answer with an action.
 
-The doors: :func:`make_agent` turns a name into an agent, :func:`play_match` lets agents play mirrored deals, and a
-class with the methods of :class:`Agent` is a player of your own.
+The doors: :func:`make_agent` turns a name into an agent, :func:`play_match` lets agents play mirrored deals, a class
+with the methods of :class:`Agent` is a player of your own, and :func:`as_policy` and :func:`as_opponent` seat an agent
+in an environment.
 """
 
 from agents.base import Agent, Turn, Turns, as_agent
 from agents.catalog import CATALOG, make_agent
 from agents.match import MatchResult, play_match
+from agents.policies import as_opponent, as_policy
 
-__all__ = ["CATALOG", "Agent", "MatchResult", "Turn", "Turns", "as_agent", "make_agent", "play_match"]
+__all__ = [
+    "CATALOG",
+    "Agent",
+    "MatchResult",
+    "Turn",
+    "Turns",
+    "as_agent",
+    "as_opponent",
+    "as_policy",
+    "make_agent",
+    "play_match",
+]

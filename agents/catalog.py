@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from agents.base import Agent, as_agent
 from agents.doubles import DoublesAgent
+from agents.flexible import FlexibleAgent
 from agents.greedy import GreedyAgent
 from agents.learned import LearnedAgent
 from agents.policy_file import is_policy_path
@@ -52,10 +54,77 @@ class Entry:
         return ":".join([self.name, value, *([",".join(f"{p.name}={p.default}" for p in rest)] if rest else [])])
 
 
+def _imported(module: str, name: str) -> Callable[..., Agent]:
+    """The class ``name`` of an agent's module, imported when it is first made: the searches are heavy to load."""
+
+    def make(**arguments: Any) -> Agent:
+        agent: Agent = getattr(import_module(module), name)(**arguments)
+        return agent
+
+    return make
+
+
+def _milliseconds() -> Parameter:
+    return Parameter("ms", float, 0, "stops thinking after so many milliseconds a move; 0: never, the answers repeat")
+
+
+def _nodes(default: int = 20_000) -> Parameter:
+    return Parameter("nodes", int, default, "positions looked at in a deal; beyond that its value is an estimate")
+
+
 _ENTRIES = (
     Entry("random", UniformAgent, "every legal action equally often"),
     Entry("greedy", GreedyAgent, "the heaviest tile; where open ends score, the highest-scoring play first"),
     Entry("doubles", DoublesAgent, "doubles first, then the heaviest tile; where open ends score, most points first"),
+    Entry(
+        "flexible",
+        FlexibleAgent,
+        "pips + 3 x own tiles that fit afterwards - 1.5 x unseen ones; where open ends score, most points first",
+    ),
+    Entry(
+        "pimc",
+        _imported("agents.pimc", "PimcAgent"),
+        "deals what is hidden many times over, solves each deal with open hands, averages",
+        (Parameter("worlds", int, 50, "deals"), _milliseconds(), _nodes()),
+    ),
+    Entry(
+        "ismcts",
+        _imported("agents.ismcts", "IsmctsAgent"),
+        "a tree search over what the players know, a new deal of what is hidden in each iteration",
+        (
+            Parameter("iterations", int, 1000, "games played through the tree"),
+            Parameter("observer", str, "auto", "single: one tree; multiple: one a player's view; auto: by the rules"),
+            Parameter("exploration", float, 0.7, "constant of the confidence bound, in ranges of the margins seen"),
+            _milliseconds(),
+        ),
+    ),
+    Entry(
+        "inference",
+        _imported("agents.inference", "InferenceAgent"),
+        "pimc with each deal weighted by how likely the others' past plays are in it",
+        (
+            Parameter("worlds", int, 200, "deals"),
+            Parameter("model", str, "flexible", "how the others play: an agent that gives probabilities"),
+            Parameter(
+                "temperature", float, 3.5, "pips of worth that make a rule of thumb e times as likely to play it"
+            ),
+            Parameter("noise", float, 0.15, "the share of choices that the model makes at random"),
+            Parameter("pool", int, 4, "deals weighted for each one solved"),
+            _milliseconds(),
+            _nodes(),
+        ),
+    ),
+    Entry(
+        "cheater",
+        _imported("agents.cheater", "CheaterAgent"),
+        "sees all hands and the boneyard, and plays them out exactly: the ceiling",
+        (_nodes(1_000_000),),
+    ),
+    Entry(
+        "human",
+        _imported("agents.human", "HumanAgent"),
+        "asks a person at the keyboard",
+    ),
     Entry(
         "learned",
         LearnedAgent,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.ranking import RankingAgent
+from agents.ranking import DOUBLES_FIRST, RankingAgent
 
 __all__ = ["DoublesAgent"]
 
@@ -11,4 +11,4 @@ class DoublesAgent(RankingAgent):
     """Doubles first, the heaviest of them, then the heaviest tile; where the ends score, most points before all."""
 
     name = "doubles"
-    doubles_first = True
+    ranking = DOUBLES_FIRST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.ranking import RankingAgent
+from agents.ranking import HEAVIEST, RankingAgent
 
 __all__ = ["GreedyAgent"]
 
@@ -11,4 +11,4 @@ class GreedyAgent(RankingAgent):
     """The heaviest tile; where the ends score, the play that scores most, among equals the heaviest tile."""
 
     name = "greedy"
-    doubles_first = False
+    ranking = HEAVIEST

@@ -157,6 +157,8 @@ class LearnedAgent(BatchAgent):
         ValueError, FileNotFoundError: as :func:`agents.policy_file.load_policy`, and for an unknown mode.
     """
 
+    gives_probabilities = True
+
     def __init__(self, path: str | Path | Policy, mode: str = "best") -> None:
         if mode not in MODES:
             raise ValueError(f"mode={mode!r} is not allowed; allowed: {', '.join(MODES)}")
@@ -174,14 +176,32 @@ class LearnedAgent(BatchAgent):
             raise ValueError(f"the policy {self.name} was trained for other rules ({variant}): {differing}")
 
     def act_batch(self, turns: Turns) -> NDArray[np.int64]:
-        self.check_rules(turns.rules)
-        width = self.policy.sizes[0]
-        if turns.observations.shape[1] < width:
-            raise ValueError(f"the policy {self.name} needs observations with history=True")
+        observations = self._inputs(turns)
         actions = np.zeros(len(turns), np.int64)
-        observations = np.ascontiguousarray(turns.observations[:, :width])
         masks = np.ascontiguousarray(turns.masks)
         is_tanh = self.policy.activation == "tanh"
         is_best = self.mode == "best"
         _choose(self._parameters, self._sizes, is_tanh, observations, masks, turns.keys, is_best, actions)
         return actions
+
+    def probabilities(self, turns: Turns) -> NDArray[np.float64]:
+        """Those of the policy over the legal actions; of ``mode="best"`` all on its most probable one."""
+        logits = np.empty(turns.masks.shape, np.float32)
+        is_tanh = self.policy.activation == "tanh"
+        _logits(self._parameters, self._sizes, is_tanh, self._inputs(turns), logits)
+        values = np.where(turns.masks == 1, logits.astype(np.float64), -np.inf)
+        probabilities: NDArray[np.float64] = np.zeros(values.shape)
+        if self.mode == "best":
+            probabilities[np.arange(len(turns)), values.argmax(axis=1)] = 1
+        else:
+            np.exp(values - values.max(axis=1, keepdims=True), out=probabilities)
+            probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return probabilities
+
+    def _inputs(self, turns: Turns) -> NDArray[np.int8]:
+        """The part of the observations that the network reads."""
+        self.check_rules(turns.rules)
+        width = self.policy.sizes[0]
+        if turns.observations.shape[1] < width:
+            raise ValueError(f"the policy {self.name} needs observations with history=True")
+        return np.ascontiguousarray(turns.observations[:, :width])

@@ -31,8 +31,14 @@ class UniformAgent(BatchAgent):
     """Uniform over the legal actions."""
 
     name = "random"
+    gives_probabilities = True
 
     def act_batch(self, turns: Turns) -> NDArray[np.int64]:
         actions = np.zeros(len(turns), np.int64)
         _choose(turns.masks, turns.keys, actions)
         return actions
+
+    def probabilities(self, turns: Turns) -> NDArray[np.float64]:
+        """Equal shares of the legal actions."""
+        probabilities: NDArray[np.float64] = turns.masks / turns.masks.sum(axis=1, keepdims=True, dtype=np.float64)
+        return probabilities

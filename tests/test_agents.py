@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +17,7 @@ from agents.match import turns_of
 from agents.policy_file import Policy, load_policy, save_policy
 from dominoes_env.engine.actions import decode_action
 from dominoes_env.engine.rules import KNOB_MEANINGS, Rules, allowed_values
-from dominoes_env.engine.tiles import HIGH, LOW
+from dominoes_env.engine.tiles import HIGH, LOW, tiles_in
 from dominoes_env.engine.variants import VARIANTS, make_rules
 from dominoes_env.observation import observation_size
 from dominoes_env.table import Table
@@ -51,12 +52,26 @@ def points_of_play(table: Table, row: int, action: int) -> int:
     return int(alone.points[0, player]) if not alone.terminated[0] else -1
 
 
-@pytest.mark.parametrize("doubles_first", [False, True])
+def openness(turn: Turn, action: int) -> float:
+    """3 a tile of the hand and -1.5 an unseen one, of those that fit an open end once ``action`` is played."""
+    alone = Table(turn.rules)
+    alone.set_state(0, turn.state)
+    alone.step(np.array([action]))
+    ends = {int(end) for end in alone.states["ends"][0] if end >= 0}
+    hand = set(tiles_in(turn.state["hands"][0, turn.player])) - {decode_action(turn.rules, action)[0]}
+    unseen = set(range(turn.rules.num_tiles)) - hand - set(tiles_in(alone.states["laid"][0]))
+    fits = {tile for tile in range(turn.rules.num_tiles) if {int(LOW[tile]), int(HIGH[tile])} & ends}
+    return 3 * len(hand & fits) - 1.5 * len(unseen & fits)
+
+
+@pytest.mark.parametrize("name", ["greedy", "doubles", "flexible"])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_rules_of_thumb_choose_what_they_say(variant, doubles_first):
+def test_rules_of_thumb_choose_what_they_say(variant, name):
     rules = make_rules(variant)
-    agent = make_agent("doubles" if doubles_first else "greedy")
+    agent = make_agent(name)
     table, turns = random_turns(rules)
+    probabilities = agent.probabilities(turns)
+    assert (probabilities[np.arange(len(turns)), agent.act_batch(turns)] > 0).all()
     for row, action in enumerate(agent.act_batch(turns)):
         legal = turns[row].legal_actions
         assert action in legal
@@ -66,15 +81,19 @@ def test_rules_of_thumb_choose_what_they_say(variant, doubles_first):
         def rank(candidate, row=row):
             tile, _ = decode_action(rules, candidate)
             points = points_of_play(table, row, candidate) if rules.end_scoring != "none" else 0
-            is_double = doubles_first and LOW[tile] == HIGH[tile]
-            return points, is_double, int(LOW[tile]) + int(HIGH[tile])
+            is_double = name == "doubles" and LOW[tile] == HIGH[tile]
+            left_open = openness(turns[row], candidate) if name == "flexible" else 0
+            return points, is_double, int(LOW[tile]) + int(HIGH[tile]) + left_open
 
         ranks = {candidate: rank(int(candidate)) for candidate in legal}
         if all(points >= 0 for points, _, _ in ranks.values()):
-            assert ranks[action] == max(ranks.values())
+            best = [candidate for candidate in legal if ranks[candidate] == max(ranks.values())]
+            assert action in best
+            assert probabilities[row].nonzero()[0].tolist() == best
+            assert (probabilities[row, best] == 1 / len(best)).all()
 
 
-@pytest.mark.parametrize("name", ["random", "greedy", "doubles"])
+@pytest.mark.parametrize("name", ["random", "greedy", "doubles", "flexible"])
 @pytest.mark.parametrize("variant", ["draw", "all_fives", "partners"])
 def test_one_turn_and_many_give_the_same_answers(name, variant):
     _, turns = random_turns(make_rules(variant))
@@ -110,6 +129,7 @@ def test_random_is_uniform_over_legal_actions():
     keys = decision_keys(np.arange(20_000))
     actions, counts = np.unique(make_agent("random").act_batch(repeated(turns[0], keys)), return_counts=True)
     assert actions.tolist() == legal.tolist()
+    assert make_agent("random").probabilities(turns)[0, legal].tolist() == [1 / len(legal)] * len(legal)
     expected = len(keys) / len(legal)
     assert np.abs(counts - expected).max() < 5 * expected**0.5
 
@@ -164,6 +184,13 @@ def test_any_object_that_acts_is_an_agent():
     assert agent.act_batch(turns).tolist() == [turns[row].legal_actions[0] for row in range(len(turns))]
     own = make_agent("greedy")
     assert as_agent(own) is own
+    assert not agent.gives_probabilities
+    with pytest.raises(NotImplementedError, match="'first' gives no probabilities"):
+        agent.probabilities(turns)
+    FirstLegal.probabilities = lambda self, turns: turns.masks
+    said = make_agent(FirstLegal())
+    del FirstLegal.probabilities
+    assert said.gives_probabilities
     for wrong in (3, FirstLegal, object()):
         with pytest.raises(TypeError, match="act"):
             as_agent(wrong)
@@ -183,7 +210,8 @@ def test_the_catalog_lists_what_there_is_when_a_name_is_unknown():
             make_agent(text)
     with pytest.raises(FileNotFoundError, match="missing"):
         make_agent("learned:missing")
-    assert [make_agent(name).name for name in CATALOG if name != "learned"] == ["random", "greedy", "doubles"]
+    assert list(CATALOG)[:4] == ["random", "greedy", "doubles", "flexible"]
+    assert [make_agent(name).name for name in CATALOG if name != "learned"] == [n for n in CATALOG if n != "learned"]
 
 
 # Policy files and learned players
@@ -233,6 +261,10 @@ def test_a_sampling_player_takes_each_action_by_its_probability(policy):
     seen = np.array([(chosen == action).mean() for action in legal])
     assert seen.sum() == 1
     assert np.abs(seen - expected).max() < 5 * 0.5 / len(keys) ** 0.5
+    assert agent.probabilities(turns)[row, legal] == pytest.approx(expected)
+    best = LearnedAgent(policy)
+    assert best.probabilities(turns).argmax(axis=1).tolist() == best.act_batch(turns).tolist()
+    assert (best.probabilities(turns).max(axis=1) == 1).all()
     assert [agent.act(turns[r]) for r in range(len(turns))] == agent.act_batch(turns).tolist()
 
 
@@ -315,3 +347,13 @@ def test_help_on_rules_lists_every_knob_with_its_meaning_and_values():
         default = getattr(Rules(), knob)
         assert f"    {knob} = {default!r}: {meaning} [{allowed_values(knob)}]\n" in Rules.__doc__
     assert list(KNOB_MEANINGS) == list(Rules().to_dict())
+
+
+@pytest.mark.parametrize(
+    "name", [entry.name for entry in CATALOG.values() if entry.parameters and entry.name != "learned"]
+)
+def test_the_catalog_states_the_defaults_of_the_agents(name):
+    accepted = dict(inspect.signature(type(make_agent(name))).parameters)
+    assert {one.name: one.default for one in CATALOG[name].parameters} == {
+        argument: parameter.default for argument, parameter in accepted.items()
+    }

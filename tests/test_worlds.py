@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import combinations, permutations
 from typing import Any
 
@@ -62,8 +63,13 @@ def _replays(start: Any, rules: Rules, history: list[int]) -> Any:
     return state
 
 
-def _fitting_worlds(start: Any, rules: Rules, history: list[int], player: int, mine: dict[int, int]) -> Counter[Any]:
-    """Every deal that fits, by its present key; ``mine``: tiles that the player drew, by pile place from the front."""
+def _fitting_deals(
+    start: Any, rules: Rules, history: list[int], player: int, mine: dict[int, int]
+) -> Iterator[tuple[Any, Any]]:
+    """Each deal that fits and the world that it leads to; ``mine``: the player's draws, by pile place from the front.
+
+    Of ``start`` only the player's own hand, and what everybody saw, counts.
+    """
     opponents = [seat for seat in range(rules.num_players) if seat != player]
     seen = _replays(start, rules, history)
     assert seen is not None
@@ -71,7 +77,6 @@ def _fitting_worlds(start: Any, rules: Rules, history: list[int], player: int, m
     known = {seat: [int(start["lots"][0][seat])] if start["lots"][0][seat] != NONE else [] for seat in opponents}
     fixed = set(tiles_in(start["hands"][0][player])) | set(mine.values()) | {t for lots in known.values() for t in lots}
     hidden = [tile for tile in range(rules.num_tiles) if tile not in fixed]
-    found: Counter[Any] = Counter()
     boneyard = int(start["boneyard"][0])
 
     def piles(rest: list[int]) -> Any:
@@ -101,19 +106,48 @@ def _fitting_worlds(start: Any, rules: Rules, history: list[int], player: int, m
             view = world.copy()
             batch.conceal_rows(view, player)
             if view == seen:
-                found[_as_key(world[0], rules)] += 1
-    return found
+                yield deal[0], world[0]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_determinize_is_uniform_over_what_fits(name: str) -> None:
-    """Same support, and frequencies that a chi-square test does not tell from the counts."""
-    rules = CASES[name]
-    rng = np.random.default_rng(5)
-    tried = 0
-    for game in range(200):
-        if tried >= 6:
-            break
+def _fitting_worlds(start: Any, rules: Rules, history: list[int], player: int, mine: dict[int, int]) -> Counter[Any]:
+    """How many of the deals that fit lead to each world, by its key."""
+    return Counter(_as_key(world, rules) for _, world in _fitting_deals(start, rules, history, player, mine))
+
+
+def _own_pasts(
+    start: Any, rules: Rules, history: list[int], player: int, mine: dict[int, int]
+) -> Iterator[tuple[Any, dict[int, int]]]:
+    """The player's dealt hand and draws as they were, and every other way in which his tiles could have come to him."""
+    seen = _replays(start, rules, history)
+    batch.conceal_rows(seen, player)
+    tiles = sorted({*tiles_in(start["hands"][0][player]), *mine.values()})
+    last = int(start["boneyard"][0]) - 1
+    for drawn in permutations(tiles, len(mine)):
+        deal = start.copy()
+        deal["hands"][0][player] = sum(1 << tile for tile in tiles if tile not in drawn)
+        draws = dict(zip(sorted(mine), drawn, strict=True))
+        for place, tile in draws.items():
+            deal["pile"][0][last - place] = tile
+        view = _replays(deal, rules, history)
+        if start["lots"][0][player] not in drawn and view is not None:
+            batch.conceal_rows(view, player)
+            if view == seen:
+                yield deal, draws
+
+
+def _is_likely(got: Counter[Any], expected: Counter[Any]) -> bool:
+    """Whether draws are spread as the counts say, as far as a chi-square test can tell."""
+    assert set(got) <= set(expected)
+    ratio = sum(got.values()) / sum(expected.values())
+    statistic = sum((got[key] - count * ratio) ** 2 / (count * ratio) for key, count in expected.items())
+    return len(expected) == 1 or bool(chi2.sf(statistic, len(expected) - 1) > 1e-6)
+
+
+def _small_games(
+    rules: Rules, rng: np.random.Generator, most_hidden: int
+) -> Iterator[tuple[Any, Table, list[int], int, dict[int, int]]]:
+    """Some random rounds, broken off: the deal, the table, the actions, a player, and his draws by pile place."""
+    for game in range(300):
         table = Table(rules, seed=game)
         start = table.states.copy()
         actions: list[int] = []
@@ -129,20 +163,82 @@ def test_determinize_is_uniform_over_what_fits(name: str) -> None:
         player = int(rng.integers(rules.num_players))
         mine = {place: tile for place, (seat, tile) in enumerate(drawn) if seat == player}
         hidden = rules.num_tiles - rules.hand_size - len(mine)
-        if table.terminated[0] or (rules.draw_rule != "none" and hidden > 8):
-            continue
+        if not table.terminated[0] and (rules.draw_rule == "none" or hidden <= most_hidden):
+            yield start, table, actions, player, mine
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_determinize_is_uniform_over_what_fits(name: str) -> None:
+    """Same support, and frequencies that a chi-square test does not tell from the counts."""
+    rules = CASES[name]
+    rng = np.random.default_rng(5)
+    for tried, (start, table, actions, player, mine) in enumerate(_small_games(rules, rng, 8)):
+        if tried == 6:
+            break
         expected = _fitting_worlds(start, rules, actions, player, mine)
         num_worlds = max(4000, 12 * len(expected))
         worlds = determinize(rules, table.concealed(0, player), player, actions, rng, num_worlds=num_worlds)
         got = Counter(_as_key(world, rules) for world in worlds)
-        assert set(got) <= set(expected), (name, actions)
-        total = sum(expected.values())
-        statistic = sum(
-            (got[key] - num_worlds * n / total) ** 2 / (num_worlds * n / total) for key, n in expected.items()
-        )
-        assert len(expected) == 1 or chi2.sf(statistic, len(expected) - 1) > 1e-6, (name, actions)
-        tried += 1
+        assert _is_likely(got, expected), (name, actions)
     assert tried >= 4
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_deals_are_uniform_over_what_fits_too(name: str) -> None:
+    """Each deal that fits, the player's own past included, comes as often as any other, with the world it leads to."""
+    rules = CASES[name]
+    rng = np.random.default_rng(6)
+    checked = 0
+    for start, table, actions, player, mine in _small_games(rules, rng, 7):
+        if checked == 6:
+            break
+        if len(actions) < 3 and checked < 5:
+            continue
+        expected: Counter[Any] = Counter()
+        for own, draws in _own_pasts(start, rules, actions, player, mine):
+            for deal, world in _fitting_deals(own, rules, actions, player, draws):
+                expected[_as_key(deal, rules), _as_key(world, rules)] += 1
+        assert set(expected.values()) == {1}
+        num_worlds = max(2000, 12 * len(expected))
+        seen = table.concealed(0, player)
+        worlds, deals = determinize(rules, seen, player, actions, rng, num_worlds=num_worlds, with_deal=True)
+        got = Counter((_as_key(d, rules), _as_key(w, rules)) for d, w in zip(deals, worlds, strict=True))
+        assert _is_likely(got, expected), (name, actions)
+        checked += 1
+    assert checked >= 4
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_deal_leads_to_its_world(variant: str) -> None:
+    """Full sets, later rounds of a match too: replayed from its deal a world is itself, to the byte."""
+    rng = np.random.default_rng(1)
+    for num_players in VARIANTS[variant].hand_sizes:
+        rules = make_rules(variant, num_players=num_players)
+        table = Table(rules, 2, seed=2, episode="match")
+        for turn in range(60):
+            for row in range(2 if turn % 3 == 0 else 0):
+                player = int(rng.integers(num_players))
+                seen, history = table.concealed(row, player), table.round_history(row)
+                same = np.random.default_rng(turn)
+                worlds = determinize(rules, seen, player, history, np.random.default_rng(turn), num_worlds=2)
+                again, deals = determinize(rules, seen, player, history, same, num_worlds=2, with_deal=True)
+                assert worlds.tobytes() == again.tobytes()
+                for world, deal in zip(worlds, deals, strict=True):
+                    start = np.array([deal], STATE_DTYPE)
+                    assert start["hand_counts"][0, :num_players].tolist() == [rules.hand_size] * num_players
+                    replayed = _replays(start, rules, history.tolist())
+                    assert replayed is not None and replayed.tobytes() == world.tobytes()
+            table.step([rng.choice(np.flatnonzero(mask)) for mask in table.masks], autoreset=True)
+
+
+@pytest.mark.unjitted
+def test_a_deal_needs_a_history() -> None:
+    table = Table(make_rules("draw"), seed=1)
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="history=None is not allowed with with_deal=True"):
+        determinize(table.rules, table.concealed(0, 0), 0, None, rng, with_deal=True)
+    with pytest.raises(ValueError, match="with_deal=1 is not allowed"):
+        determinize(table.rules, table.concealed(0, 0), 0, [], rng, with_deal=1)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -66,7 +66,9 @@ def _agents(arguments: argparse.Namespace) -> None:
 
     del arguments
     for entry in CATALOG.values():
-        print(f"{entry.usage:28} {entry.meaning}")
+        print(f"{entry.name:12} {entry.meaning}")
+        if entry.parameters:
+            print(f"{'':12} {entry.usage}")
         for parameter in entry.parameters:
-            print(f"{'':28}   {parameter.name}: {parameter.meaning}")
+            print(f"{'':14} {parameter.name:12} {parameter.meaning}")
     print("\nThe path of a run directory or of a policy file is a trained player too.")

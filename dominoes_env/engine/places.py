@@ -18,6 +18,7 @@ from dominoes_env.engine.state import NONE
 from dominoes_env.engine.tiles import MAX_TILES, NO_TILES, TOUCHING, num_tiles_of, tile_bit
 
 __all__ = [
+    "DRAW_DTYPE",
     "LAID_DTYPE",
     "MAX_PLACES",
     "PLACE_DTYPE",
@@ -42,8 +43,10 @@ PLACE_DTYPE = np.dtype(
     ],
     align=True,
 )
-#: One tile that an opponent laid from his hand, whose place may be in doubt.
+#: One tile that a player laid from his hand, whose place may be in doubt.
 LAID_DTYPE = np.dtype([("seat", np.int64), ("tile", np.int64), ("turns", np.int64)], align=True)
+#: One draw: who drew, in which of his turns without a fit (as a place has it), and the tile if he laid it at once.
+DRAW_DTYPE = np.dtype([("seat", np.int64), ("turn", np.int64), ("tile", np.int64)], align=True)
 
 #: Places are bits of a ``uint64``.
 MAX_PLACES = 64
@@ -59,11 +62,12 @@ def _fits(board, tile, end):
 
 
 @jit
-def replay(concealed, rules, player, history, board, open_at, kept, num_turns, laid):
-    """Walk the round's public events; fills each seat's turns without a fit and the tiles laid from hands.
+def replay(concealed, rules, seats, history, board, open_at, kept, num_turns, laid, draws):
+    """Walk the round's public events; fills each seat's turns without a fit and the tiles laid from hands of ``seats``.
 
-    ``open_at`` (4, turns): tiles that would have fitted, as bits; ``kept`` (4, turns): tiles drawn and kept then.
-    Leaves the public position in ``board``. Returns the number of tiles in ``laid``; -1 for actions that cannot be.
+    ``open_at`` (4, turns): tiles that would have fitted, as bits; ``kept`` (4, turns): tiles drawn and kept then;
+    ``draws``: everybody's draws in order. Leaves the public position in ``board``. ``seats``: bits. Returns the
+    number of tiles in ``laid`` and of ``draws``; -1 and 0 for actions that cannot be.
     """
     open_round(board, rules, concealed["starter"], concealed["is_lead_forced"])
     board["boneyard"] = rules["boneyard_size"]
@@ -72,15 +76,20 @@ def replay(concealed, rules, player, history, board, open_at, kept, num_turns, l
     seat = np.int64(concealed["starter"])
     drawn = np.int64(0)
     num_laid = 0
+    num_draws = 0
     for i in range(len(history)):
         action = np.int64(history[i])
         if action >= plays and board["laid"] == NO_TILES:
-            return -1
+            return -1, 0
         if action >= plays and drawn == 0:
             open_at[seat, num_turns[seat]] = open_tiles(board)
             num_turns[seat] += 1
         if action == plays:
             board["boneyard"] -= 1
+            draws[num_draws]["seat"] = seat
+            draws[num_draws]["turn"] = num_turns[seat] - 1
+            draws[num_draws]["tile"] = NONE
+            num_draws += 1
             drawn += 1
             continue
         if action > plays:
@@ -88,11 +97,12 @@ def replay(concealed, rules, player, history, board, open_at, kept, num_turns, l
         else:
             tile, end = split_play(action, num_tiles)
             if not _fits(board, tile, end):
-                return -1
+                return -1, 0
             lay_tile(board, rules, tile, end)
             if drawn > 0:  # the tile laid after drawing is the last one drawn
                 kept[seat, num_turns[seat] - 1] = drawn - 1
-            elif seat != player:
+                draws[num_draws - 1]["tile"] = tile
+            elif seats >> seat & 1 == 1:
                 laid[num_laid]["seat"] = seat
                 laid[num_laid]["tile"] = tile
                 laid[num_laid]["turns"] = num_turns[seat]
@@ -101,9 +111,10 @@ def replay(concealed, rules, player, history, board, open_at, kept, num_turns, l
         seat = (seat + 1) % rules["num_players"]
     if drawn > 0:
         kept[seat, num_turns[seat] - 1] = drawn - 1
+        draws[num_draws - 1]["turn"] = num_turns[seat]
         board["has_drawn"] = 1
     board["turn"] = seat
-    return num_laid
+    return num_laid, num_draws
 
 
 @jit
@@ -118,11 +129,14 @@ def _add_place(places, num_places, seat, turn, size, may_hold):
 
 
 @jit
-def make_places(concealed, rules, player, unseen, dealt_not, open_at, kept, num_turns, laid, num_laid, places):
-    """The places for hidden tiles, the pile first; returns their number, -1 if they are too many."""
-    num_places = _add_place(places, 0, NONE, NONE, np.int64(concealed["boneyard"]), unseen)
+def make_places(concealed, rules, seats, pile, unseen, dealt_not, open_at, kept, num_turns, laid, num_laid, places):
+    """The places for ``unseen`` tiles: the pile of ``pile`` tiles first, then those of ``seats`` (bits).
+
+    Returns their number, -1 if they are too many.
+    """
+    num_places = _add_place(places, 0, NONE, NONE, pile, unseen)
     for seat in range(rules["num_players"]):
-        if seat == player:
+        if seats >> seat & 1 == 0:
             continue
         fresh = np.int64(1) if seat == concealed["turn"] and concealed["has_drawn"] == 1 else np.int64(0)
         dealt = np.int64(concealed["hand_counts"][seat]) - fresh - num_tiles_of(known_tiles(concealed, seat))
@@ -194,8 +208,11 @@ def list_tiles(unseen, dealt_not, open_at, laid, num_laid, concealed, places, nu
 
 
 @jit
-def merge_places(places, num_places, tiles, allowed, restricted):
-    """Join places of one player that no tile tells apart; returns the new number of places."""
+def merge_places(places, num_places, tiles, allowed, restricted, joined):
+    """Join places of one player that no tile tells apart; returns the new number of places.
+
+    ``joined[place]`` is what became of each.
+    """
     merged = 0
     for place in range(num_places):
         into = -1
@@ -209,8 +226,10 @@ def merge_places(places, num_places, tiles, allowed, restricted):
                     into = other
         if into >= 0:
             places[into]["size"] += places[place]["size"]
+            joined[place] = into
         else:
             places[merged] = places[place]
+            joined[place] = merged
             for i in range(restricted):
                 bit = (allowed[i] >> np.uint64(place)) & _ONE
                 allowed[i] = (allowed[i] & ~(_ONE << np.uint64(merged))) | (bit << np.uint64(merged))
