@@ -2,7 +2,7 @@
 
 A batch is four arrays with a row a game: states, the actions of each current round (``history``), what the last step
 gave (``results``), and the buffers for masks and observations. Every row has its own generator, so that what happens
-in it depends on nothing else.
+in it depends on nothing else. (The file is long because every loop over a table's rows is in it.)
 """
 
 from __future__ import annotations
