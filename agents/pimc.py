@@ -95,8 +95,8 @@ class PimcAgent(BatchAgent):
 
     Args:
         worlds: how many worlds a decision is averaged over.
-        ms: milliseconds that a decision may take instead, ``worlds`` being then without meaning: as many worlds as
-            fit, at least one. 0: no such limit. With one the choices depend on the machine and its load.
+        ms: milliseconds that a decision may take, looked at after each world; ``worlds`` are then the most. 0: no such
+            limit. With one the choices depend on the machine and its load.
         nodes: the budget of a world, in positions with a choice; see :mod:`agents.double_dummy`.
 
     Raises:
@@ -141,14 +141,14 @@ class PimcAgent(BatchAgent):
         return actions
 
     def _act_in_time(self, turns: Turns, row: int, tie: np.uint64, scratch: tuple[NDArray[Any], ...]) -> int:
-        """Worlds one by one until the time is up."""
+        """Worlds one by one until there are enough or the time is up."""
         deadline = perf_counter() + self.ms / 1000
         totals = np.zeros(turns.masks.shape[1])
         generator = turns.keys[row : row + 1].copy()
         history = turns.histories[row, : turns.history_lengths[row]]
         world, weight = np.zeros(1, STATE_DTYPE), np.ones(1)
-        while turns.masks[row].sum() > 1:
-            state = turns.states[row : row + 1]
+        state = turns.states[row : row + 1]
+        for _ in range(self.worlds if turns.masks[row].sum() > 1 else 0):
             if _add_worlds(turns.rules.row, state, history, world, weight, self.nodes, scratch, generator, totals) != 0:
                 raise _refusal(row)
             if perf_counter() >= deadline:
