@@ -7,6 +7,7 @@ Only an agent that says of itself that it cheats (``sees_all``) is shown the ope
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -128,7 +129,7 @@ class Agent(ABC):
 
     def act_batch(self, turns: Turns) -> NDArray[np.int64]:
         """An action id for each of ``turns``, shape (m,): exactly what :meth:`act` would answer to each."""
-        return np.array([self.act(turns[row]) for row in range(len(turns))], np.int64)
+        return np.array([operator.index(self.act(turns[row])) for row in range(len(turns))], np.int64)
 
     def probabilities(self, turns: Turns) -> NDArray[np.float64]:
         """How likely :meth:`act` is to take each action, over all keys: shape (m, A), rows adding up to 1.
@@ -171,7 +172,7 @@ class _Wrapped(Agent):
         self.gives_probabilities = callable(getattr(player, "probabilities", None))
 
     def act(self, turn: Turn) -> int:
-        return int(self.player.act(turn))
+        return operator.index(self.player.act(turn))
 
     def act_batch(self, turns: Turns) -> NDArray[np.int64]:
         if callable(getattr(self.player, "act_batch", None)):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from agents.keys import decision_keys, fraction
 from agents.match import turns_of
 from agents.pimc import draw_worlds, pick_best
 from agents.ranking import RankingAgent, action_worth
-from dominoes_env.arguments import checked_integer
+from dominoes_env.arguments import checked_integer, checked_number
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.moves import nth_legal_action, num_legal_actions
 from dominoes_env.engine.rounds import step
@@ -38,8 +37,8 @@ __all__ = ["InferenceAgent"]
 _POINT = 3.0
 #: What else a decision's key is used for than worlds: each use has a key of its own.
 _TIES, _RESAMPLING = range(2)
-#: Worlds solved between two looks at the clock.
-_CHUNK = 10
+#: Worlds drawn at a time where the time is limited.
+_PART = 16
 
 
 @jit
@@ -87,8 +86,8 @@ class InferenceAgent(BatchAgent):
             ``pimc`` and ``ismcts``; less is sharper and misled by others, more is vaguer.
         noise: the share of choices that the model makes at random, above 0 and at most 1.
         pool: worlds drawn and weighted for each one solved.
-        ms: milliseconds that a decision may take, looked at every 10 worlds; 0: no such limit. With one the choices
-            depend on the machine and its load.
+        ms: milliseconds that a decision may take, looked at after each world; ``worlds`` are then the most, and are
+            drawn in parts. 0: no such limit. With one the choices depend on the machine and its load.
         nodes: the budget of a world, in positions with a choice; see :mod:`agents.double_dummy`.
 
     Raises:
@@ -114,9 +113,9 @@ class InferenceAgent(BatchAgent):
         self.model = make_agent(model)
         if not self.model.gives_probabilities:
             raise ValueError(f"model={self.model.name!r} is not allowed; allowed: an agent that gives probabilities")
-        self.temperature = _checked("temperature", temperature, "above 0", lambda number: number > 0)
-        self.noise = _checked("noise", noise, "above 0 and at most 1", lambda number: 0 < number <= 1)
-        self.ms = _checked("ms", ms, "of at least 0", lambda number: number >= 0)
+        self.temperature = checked_number("temperature", temperature, 0, above=True)
+        self.noise = checked_number("noise", noise, 0, 1, above=True)
+        self.ms = checked_number("ms", ms, 0)
 
     def check_rules(self, rules: Rules) -> None:
         """It plays what its model plays."""
@@ -137,18 +136,22 @@ class InferenceAgent(BatchAgent):
         ``scratch``: of :func:`agents.double_dummy.make_scratch`, for those who ask often.
         """
         deadline = time.perf_counter() + self.ms / 1000
-        worlds, counts = self._draw(turn)
         scratch = scratch or make_scratch(turn.rules)
+        generator = np.array([turn.key], np.uint64)
         totals = np.zeros(turn.rules.num_actions)
-        size = _CHUNK if self.ms else len(worlds)
-        solved = 0.0
-        for start in range(0, len(worlds), size):
-            part = slice(start, start + size)
-            add_action_values(turn.rules.row, worlds[part], counts[part], self.nodes, scratch, totals)
-            solved += counts[part].sum()
-            if self.ms and time.perf_counter() >= deadline:
-                break
-        return totals / solved
+        total_weight, reference = 0.0, None
+        size, at_once = (_PART, 1) if self.ms else (self.worlds, self.worlds)
+        for start in range(0, self.worlds, size):
+            worlds, weights, level = self._draw(turn, generator, min(size, self.worlds - start), start)
+            reference = level if reference is None else reference
+            weights *= math.exp(min(level - reference, 700.0))  # parts count by how likely their pools are
+            for first in range(0, len(worlds), at_once):
+                part = slice(first, first + at_once)
+                add_action_values(turn.rules.row, worlds[part], weights[part], self.nodes, scratch, totals)
+                total_weight += weights[part].sum()
+                if self.ms and time.perf_counter() >= deadline:
+                    return totals / total_weight
+        return totals / total_weight
 
     def log_likelihoods(self, turn: Turn, deals: NDArray[Any]) -> NDArray[np.float64]:
         """How likely the model made the choices of all others in this round, from each of ``deals``: its logarithm.
@@ -173,20 +176,25 @@ class InferenceAgent(BatchAgent):
             table.step(np.full(len(deals), action))
         return logs
 
-    def _draw(self, turn: Turn) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """The worlds to be solved, each once, and how often each counts."""
-        rules, generator = turn.rules.row, np.array([turn.key], np.uint64)
-        worlds = np.empty(self.worlds * self.pool, STATE_DTYPE)
+    def _draw(
+        self, turn: Turn, generator: NDArray[np.uint64], count: int, start: int
+    ) -> tuple[NDArray[Any], NDArray[np.float64], float]:
+        """``count`` worlds to be solved, each once, how often each counts, and the logarithm of the pool's likelihood.
+
+        ``start``: how many have been drawn before.
+        """
+        rules = turn.rules.row
+        worlds = np.empty(count * self.pool, STATE_DTYPE)
         deals = np.empty_like(worlds)
         if determinize_with_deals(worlds, deals, rules, turn.state, turn.player, turn.history, generator) == 0:
             logs = self.log_likelihoods(turn, deals)
-            start = fraction(decision_keys(turn.key, _RESAMPLING)[0])
-            counts = _resample(np.exp(logs - logs.max()), self.worlds, start)
+            likely = np.exp(logs - logs.max())
+            counts = _resample(likely, count, fraction(decision_keys(turn.key, _RESAMPLING + start)[0]))
             chosen = np.flatnonzero(counts)
-            return worlds[chosen], counts[chosen]
-        if draw_worlds(worlds[: self.worlds], rules, turn.state, turn.history, generator) != 0:
+            return worlds[chosen], counts[chosen], float(logs.max() + np.log(likely.mean()))
+        if draw_worlds(worlds[:count], rules, turn.state, turn.history, generator) != 0:
             raise ValueError(f"state: no deal fits what player {turn.player} knows; allowed: a position of a game")
-        return worlds[: self.worlds], np.ones(self.worlds)
+        return worlds[:count], np.ones(count), 0.0
 
 
 def _resample(weights: NDArray[np.float64], count: int, start: float) -> NDArray[np.float64]:
@@ -197,9 +205,3 @@ def _resample(weights: NDArray[np.float64], count: int, start: float) -> NDArray
     marks = np.cumsum(weights) * (count / weights.sum())
     marks[-1] = count
     return np.diff(np.ceil(marks - start), prepend=0.0)
-
-
-def _checked(name: str, value: Any, allowed: str, is_allowed: Callable[[float], bool]) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not is_allowed(value):
-        raise ValueError(f"{name}={value!r} is not allowed; allowed: a number {allowed}")
-    return float(value)

@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 
 from agents.base import Agent, Turn
 from agents.keys import pick
-from dominoes_env.arguments import checked_integer, checked_word
+from dominoes_env.arguments import checked_integer, checked_number, checked_word
 from dominoes_env.engine.information import conceal
 from dominoes_env.engine.jit import jit
+from dominoes_env.engine.lookahead import margin_between, margin_unit, set_margin_weights
 from dominoes_env.engine.moves import draw_or_pass, playable_tiles
 from dominoes_env.engine.rounds import step
-from dominoes_env.engine.scoring import points_of
 from dominoes_env.engine.state import PLAYING, STATE_DTYPE
 from dominoes_env.engine.tiles import NO_TILES, nth_tile, num_tiles_of, tile_bit
 from dominoes_env.engine.worlds import determinize_rows
@@ -165,21 +165,6 @@ def _add_edge(edges, nodes, place, seen, progress, tile, end):  # type: ignore[n
 
 
 @jit(inline=True)
-def _set_margins(margins, state, before, rules):  # type: ignore[no-untyped-def]
-    """Each seat's points since ``before`` (1,) less the mean of its opponents', or of the other team's."""
-    num_players = np.int64(rules["num_players"])
-    total = 0.0
-    for seat in range(num_players):
-        total += points_of(state["scores"][seat], before["scores"][seat], rules)
-    for seat in range(num_players):
-        own = np.float64(points_of(state["scores"][seat], before["scores"][seat], rules))
-        if rules["teams"] == 1:
-            margins[seat] = own - (total - own - own) * 0.5
-        else:
-            margins[seat] = own - (total - own) / (num_players - 1)
-
-
-@jit(inline=True)
 def _back_up(edges, path, movers, depth, margins, progress):  # type: ignore[no-untyped-def]
     for i in range(depth):
         edges[path[i]]["visits"] += 1
@@ -201,6 +186,9 @@ def _iterate(rules_row, concealed, worlds, num_trees, exploration, edges, nodes,
     draw_action = num_tiles * rules["num_ends"]
     plays = np.zeros(4, np.uint64)
     margins = np.zeros(4)
+    weights = np.zeros((4, 4), np.int64)
+    for seat in range(rules["num_players"]):
+        set_margin_weights(rules, seat, weights[seat])
     observed = np.zeros(4, np.uint64)
     path = np.zeros(rules["num_tiles"], np.int64)  # edges taken, each a tile laid, and by whom
     movers = np.zeros(rules["num_tiles"], np.int64)
@@ -244,7 +232,8 @@ def _iterate(rules_row, concealed, worlds, num_trees, exploration, edges, nodes,
             if is_inside:
                 _observe(observed, num_trees, mover, action, drawn)
             step(state, rules, action)
-        _set_margins(margins, state, concealed[0], rules)
+        for seat in range(rules["num_players"]):
+            margins[seat] = margin_between(concealed[0], state, rules, weights[seat]) / margin_unit(rules)
         _back_up(edges, path, movers, depth, margins, progress)
 
 
@@ -302,8 +291,8 @@ class IsmctsAgent(Agent):
     def __init__(self, iterations: int = 1000, observer: str = "auto", exploration: float = 0.7, ms: float = 0) -> None:
         self.iterations = checked_integer("iterations", iterations, 1)
         self.observer = checked_word("observer", observer, OBSERVERS)
-        self.exploration = _checked_amount("exploration", exploration)
-        self.ms = _checked_amount("ms", ms)
+        self.exploration = checked_number("exploration", exploration, 0)
+        self.ms = checked_number("ms", ms, 0)
 
     def act(self, turn: Turn) -> int:
         return self.search(turn).action
@@ -366,10 +355,3 @@ class IsmctsAgent(Agent):
             )
             done += len(chunk)
         return edges, nodes, done, has_past
-
-
-def _checked_amount(name: str, value: Any) -> float:
-    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not is_number or not 0 <= value < np.inf:
-        raise ValueError(f"{name}={value!r} is not allowed; allowed: a finite number of at least 0")
-    return float(value)

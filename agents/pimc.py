@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from agents.base import BatchAgent, Turns
 from agents.double_dummy import add_action_values, make_scratch
 from agents.keys import mix, pick
-from dominoes_env.arguments import checked_integer
+from dominoes_env.arguments import checked_integer, checked_number
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.state import STATE_DTYPE
 from dominoes_env.engine.worlds import determinize_rows
@@ -107,9 +107,7 @@ class PimcAgent(BatchAgent):
 
     def __init__(self, worlds: int = 50, *, ms: float = 0, nodes: int = 20_000) -> None:
         self.worlds = checked_integer("worlds", worlds, 1)
-        if isinstance(ms, bool) or not isinstance(ms, (int, float)) or not 0 <= ms < float("inf"):
-            raise ValueError(f"ms={ms!r} is not allowed; allowed: a number of at least 0")
-        self.ms = float(ms)
+        self.ms = checked_number("ms", ms, 0)
         self.nodes = checked_integer("nodes", nodes, 1)
 
     def act_batch(self, turns: Turns) -> NDArray[np.int64]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 import operator
+import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -20,10 +21,10 @@ from dominoes_env.arguments import MAX_SEED, checked_integer, checked_switch, ch
 from dominoes_env.engine import batch
 from dominoes_env.engine.encode import buffer_words
 from dominoes_env.engine.rules import Rules
-from dominoes_env.engine.state import PLAYING, STATE_DTYPE, new_states
+from dominoes_env.engine.state import NONE, PLAYING, STATE_DTYPE, new_states
 from dominoes_env.observation import observation_layout, observation_size
 
-__all__ = ["Buffers", "Episode", "Reward", "Table", "random_keys"]
+__all__ = ["Buffers", "Episode", "Reward", "Table", "random_keys", "writeable"]
 
 Episode = Literal["round", "match"]
 Reward = Literal["margin", "points", "win"]
@@ -37,6 +38,7 @@ _VIEWS = frozenset(
         "_outputs",
         "_places",
         "_pool",
+        "_pool_process",
         "_players",
         "_rewards",
         "_points",
@@ -138,6 +140,7 @@ class Table:
         self._outputs = (self._history, self._results, self._mask_words, self._observation_words)
         self._places = batch.places_of(*self._games, *self._outputs)
         self._pool: ThreadPoolExecutor | None = None
+        self._pool_process = 0
         self._players = self._states["turn"]
         self._rewards = self._results["rewards"][:, :n]
         self._points = self._results["points"][:, :n]
@@ -217,7 +220,7 @@ class Table:
         return self._all_rows
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays that the games are made of: written back in place they put everything as it was."""
+        """All arrays that the games are made of: written back in place they put the games as they were."""
         return {name: value for name, value in self.__getstate__().items() if isinstance(value, np.ndarray)}
 
     def round_history(self, row: int = 0) -> NDArray[np.int16]:
@@ -315,15 +318,21 @@ class Table:
 
     def in_parts(self, work: Callable[[slice], int]) -> list[int]:
         """``work`` on an even part of the rows in each of ``num_threads`` threads; compiled code holds no lock."""
-        if self.num_threads == 1:
+        count = min(self.num_threads, self.num_games)
+        if count == 1:
             return [work(self._everything)]
-        if self._pool is None:
+        if self._pool is None or self._pool_process != os.getpid():  # a forked child has none of the threads
             # Without the JIT unsigned arithmetic wraps in these threads too, without a warning.
-            self._pool = ThreadPoolExecutor(self.num_threads - 1, "dominoes", np.seterr, (None, None, "ignore"))
-        bounds = [self.num_games * i // self.num_threads for i in range(self.num_threads + 1)]
+            self._pool = ThreadPoolExecutor(count - 1, "dominoes", np.seterr, (None, None, "ignore"))
+            self._pool_process = os.getpid()
+        bounds = [self.num_games * i // count for i in range(count + 1)]
         parts = [slice(start, stop) for start, stop in pairwise(bounds)]
         others = [self._pool.submit(work, part) for part in parts[1:]]
-        return [work(parts[0]), *(other.result() for other in others)]
+        try:
+            first = work(parts[0])
+        finally:
+            wait(others)  # nobody goes on while rows are written
+        return [first, *(other.result() for other in others)]
 
     def sample(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
         """A uniformly random legal action for the seat on turn in each row, int64 (num_games,).
@@ -427,12 +436,18 @@ class Table:
         Forced moves are not skipped before the next step.
 
         Raises:
-            ValueError: for a row that is not there, no record, or a history that cannot be one.
+            ValueError: for a row that is not there, no record, one with anything in seats or on ends that the rules do
+                not have, or a history that cannot be one.
         """
         row = self._row(row)
         record = np.asarray(state).reshape(-1)
         if record.shape != (1,) or record.dtype != STATE_DTYPE:
             raise ValueError(f"state of dtype {record.dtype} is not allowed; allowed: one record of STATE_DTYPE")
+        n = self.rules.num_players
+        if record["hands"][0, n:].any() or record["scores"][0, n:].any():
+            raise ValueError(f"state is not allowed: seats that do not play hold tiles or points; allowed: {n} seats")
+        if (record["ends"][0, self.rules.num_ends :] != NONE).any() and record["laid"][0]:
+            raise ValueError(f"state is not allowed: more than {self.rules.num_ends} ends are open")
         past = np.asarray(history)
         is_listed = past.ndim == 1 and (not past.size or past.dtype.kind in "iu")
         if not is_listed or (past.size and not 0 <= past.min() <= past.max() < self.rules.num_actions):
@@ -456,7 +471,7 @@ class Table:
         return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(writeable(state))
         self._bind()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Table:
@@ -468,6 +483,14 @@ class Table:
             }
         )
         return twin
+
+
+def writeable(state: dict[str, Any]) -> dict[str, Any]:
+    """``state`` with arrays that can be written to: those that were unpickled from read-only memory are copied."""
+    return {
+        name: value.copy() if isinstance(value, np.ndarray) and not value.flags.writeable else value
+        for name, value in state.items()
+    }
 
 
 def random_keys(seed: int, num_games: int) -> NDArray[np.uint64]:

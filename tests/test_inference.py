@@ -186,7 +186,7 @@ def test_worlds_come_by_their_likelihood(name):
         weights = np.exp(agent.log_likelihoods(turn, deals))
         if len(np.unique(worlds["hands"], axis=0)) > 20 or weights.max() < 1.5 * weights.min():
             continue
-        drawn, counts = agent._draw(turn)
+        drawn, counts, _ = agent._draw(turn, np.array([turn.key], np.uint64), agent.worlds, 0)
         assert counts.sum() == 3000
         for hands in np.unique(worlds["hands"], axis=0):
             share = weights[(worlds["hands"] == hands).all(axis=1)].sum() / weights.sum()
@@ -200,7 +200,7 @@ def test_worlds_come_by_their_likelihood(name):
 def test_values_are_means_over_the_worlds_drawn(name):
     agent = InferenceAgent(12, pool=2)
     for turn in late_turns(GAMES[name], 4):
-        worlds, counts = agent._draw(turn)
+        worlds, counts, _ = agent._draw(turn, np.array([turn.key], np.uint64), agent.worlds, 0)
         solved = np.array([solve(turn.rules, np.array([world])).values for world in worlds])
         expected = counts @ solved[:, turn.legal_actions] / counts.sum()
         assert agent.values(turn)[turn.legal_actions] == pytest.approx(expected)
@@ -249,3 +249,18 @@ def test_what_is_not_allowed_is_refused():
     ):
         with pytest.raises(ValueError, match=match):
             InferenceAgent(**arguments)
+
+
+def test_parts_drawn_within_a_time_limit_add_up_to_the_same_estimate():
+    """With time enough every world is solved, in parts that count by how likely their pools are."""
+    table = Table(make_rules("classic_block", opening="seat_0"), seed=4)
+    for _ in range(5):
+        table.step([table.masks[0].argmax()])
+    turn = turns_of(table, np.arange(1), decision_keys(3))[0]
+    whole = InferenceAgent(2000).values(turn)
+    parts = InferenceAgent(2000, ms=1e6).values(turn)
+    legal = turn.legal_actions
+    assert len(legal) > 1
+    np.testing.assert_allclose(parts[legal], whole[legal], atol=0.6)
+    with pytest.raises(ValueError, match="ms=inf"):
+        InferenceAgent(ms=float("inf"))

@@ -112,3 +112,49 @@ def test_the_face_names_what_it_has() -> None:
     assert sorted(dominoes_env.__all__) == dir(dominoes_env)
     with pytest.raises(AttributeError, match="has no attribute 'chess'"):
         _ = dominoes_env.chess
+
+
+LEAKS = """
+import numpy as np
+from numba.core.runtime import rtsys
+import dominoes_env
+from dominoes_env.engine.variants import make_rules
+from dominoes_env.engine.worlds import determinize
+from dominoes_env.table import Table, random_keys
+
+rules = make_rules("all_fives")
+table, keys = Table(rules, 8, episode="match", history=True), random_keys(0, 8)
+env = dominoes_env.vector_env(8, rules=rules, autoreset_mode="SameStep")
+env.reset(seed=1)
+one = Table(rules)
+rng = np.random.default_rng(0)
+
+
+def play():
+    table.step(table.sample(keys), autoreset=True)
+    table.play(keys, 5)
+    table.observe(0, 1)
+    env.step(env.action_masks().argmax(axis=1))
+    one.reset(1)
+    one.step_one(int(one.masks[0].argmax()))
+    determinize(rules, one.concealed(0, 0), 0, one.round_history(), rng, num_worlds=2, with_deal=True)
+
+
+def alive():
+    stats = rtsys.get_allocation_stats()
+    return stats.alloc - stats.free, stats.mi_alloc - stats.mi_free
+
+
+play()
+before = alive()
+for _ in range(200):
+    play()
+print(before == alive(), *before, *alive())
+"""
+
+
+def test_nothing_is_left_behind() -> None:
+    """Kernels that do not count references would leak what they make."""
+    environment = {**os.environ, "NUMBA_NRT_STATS": "1"}
+    run = subprocess.run([sys.executable, "-c", LEAKS], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("True"), run.stdout

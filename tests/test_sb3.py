@@ -178,7 +178,7 @@ def test_wrong_leagues_are_named():
     actions = env.action_masks().argmax(axis=1)
     actions[3] = rules.pass_action
     if not env.action_masks()[3, rules.pass_action]:
-        with pytest.raises(ValueError, match="in row 1 is illegal"):
+        with pytest.raises(ValueError, match="in row 3 is illegal"):
             env.step(actions)
         assert all((array == before[name]).all() for name, array in env.arrays().items() if name.endswith("_states"))
     with pytest.raises(ValueError, match=r"shape \(3,\)"):

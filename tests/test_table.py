@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import signal
 from typing import Any
 
 import numpy as np
@@ -299,6 +301,48 @@ def test_copies_keep_everything_and_share_nothing(clone: Any) -> None:
         assert not _is_same(table, twin)
         twin.step(_random_actions(twin, keys), autoreset=True)
         assert _is_same(table, twin)
+
+
+def test_a_table_from_read_only_memory_plays_on() -> None:
+    """Buffers that are handed over apart from a pickle may be read-only."""
+    table = Table(make_rules("draw"), 3, seed=1)
+    buffers: list[pickle.PickleBuffer] = []
+    content = pickle.dumps(table, protocol=5, buffer_callback=buffers.append)
+    twin = pickle.loads(content, buffers=[bytes(buffer.raw()) for buffer in buffers])
+    for _ in range(5):
+        actions = table.masks.argmax(axis=1)
+        table.step(actions, autoreset=True)
+        twin.step(actions, autoreset=True)
+        assert (table.states == twin.states).all() and (table.observations == twin.observations).all()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    table = Table(make_rules("draw"), 8, seed=1, num_threads=2)
+    table.step(table.masks.argmax(axis=1))
+    child = os.fork()
+    if child == 0:  # pragma: no cover - another process
+        signal.alarm(20)
+        table.step(table.masks.argmax(axis=1))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_there_are_no_more_threads_than_rows() -> None:
+    table = Table(make_rules("draw"), 2, seed=1, num_threads=2**40)
+    assert table.in_parts(lambda part: part.stop - part.start) == [1, 1]
+
+
+def test_a_record_of_other_rules_is_refused() -> None:
+    two, three = (Table(make_rules("all_fives", num_players=n), seed=1) for n in (2, 3))
+    with pytest.raises(ValueError, match="seats that do not play hold tiles"):
+        two.set_state(0, three.states[0])
+    block = Table(make_rules("block"), seed=1)
+    state = block.states[:1].copy()
+    state["laid"], state["ends"] = 1, 3
+    with pytest.raises(ValueError, match="more than 2 ends"):
+        block.set_state(0, state)
 
 
 def test_rows_can_be_reset_alone() -> None:

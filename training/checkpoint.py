@@ -18,7 +18,7 @@ from agents.atomic import write_atomically
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
-_MAGIC = b"dominoes_env checkpoint 1 "
+_MAGIC = b"dominoes_env checkpoint 2 "
 
 
 def save_checkpoint(path: Path, content: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import NONE, PLAYING, new_states
 from dominoes_env.envs.illegal import Illegal, check_illegal, loss_of_mover, losses_by_mover
 from dominoes_env.envs.set_up import SetUp
-from dominoes_env.table import Episode, Reward, Table
+from dominoes_env.table import Episode, Reward, Table, writeable
 
 __all__ = ["OpponentPolicy", "Opponents", "Rows", "Seat", "checked_seed"]
 
@@ -82,6 +82,7 @@ class Rows:
             history=history,
             num_threads=num_threads,
         )
+        self._first_game = first_game
         self.records = np.zeros(num_rows, solo.ROW_DTYPE)
         self._keys = np.ones(num_rows, np.uint64)
         self._has_final = autoreset == "same_step"
@@ -201,7 +202,7 @@ class Rows:
         return int(solo.step_learners(games, self._held(), views, finals, actions, rows, is_checked))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays that the games are made of: written back in place they put everything as it was."""
+        """All arrays that the games are made of: written back in place they put the games as they were."""
         own = {name: value for name, value in self.__dict__.items() if isinstance(value, np.ndarray) and value.size}
         return {**self.table.arrays(), **own}
 
@@ -219,6 +220,9 @@ class Rows:
         if self.records["is_lost"][row]:
             state["status"] = PLAYING
         return state, history[row, : results["history_length"][row]].copy()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(writeable(state))
 
     # The tuples of arrays that the kernels take, made anew at each call so that copies of this object work.
 
@@ -285,7 +289,8 @@ class Rows:
             raise ValueError(f"action={actions[refused]} of the opponent in seat {player} of row {row}; legal: {legal}")
 
     def _refusal(self, row: int, action: int) -> ValueError:
-        where = f" in row {row}" if self.table.num_games > 1 else ""
+        is_one_of_many = self.table.num_games > 1 or self._first_game > 0
+        where = f" in row {self._first_game + row}" if is_one_of_many else ""
         if self.records["is_over"][row]:
             return ValueError(f"action={action}{where}: the episode is over; reset it first")
         if not 0 <= action < self.rules.num_actions:

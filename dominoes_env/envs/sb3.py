@@ -133,7 +133,7 @@ class SelfPlayVecEnv(VecEnv):
         return self._masks
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays that the games are made of: written back in place they put everything as it was."""
+        """All arrays that the games are made of: written back in place they put the games as they were."""
         return {
             "observations": self._observations,
             "masks": self._masks,

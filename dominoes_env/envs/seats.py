@@ -215,6 +215,7 @@ class Seats:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._only_pass.flags.writeable = False
         self._look()
 
     def _take_in(self) -> None:
