@@ -122,6 +122,8 @@ class Agent(ABC):
     """Whether it cheats: its turns hold the open record."""
     gives_probabilities: bool = False
     """Whether :meth:`probabilities` answers."""
+    is_person: bool = False
+    """Whether a person decides: a match then goes game by game, and shows each deal from one side only."""
 
     @abstractmethod
     def act(self, turn: Turn) -> int:
@@ -170,6 +172,7 @@ class _Wrapped(Agent):
         self.needs_history = bool(getattr(player, "needs_history", False))
         self.sees_all = bool(getattr(player, "sees_all", False))
         self.gives_probabilities = callable(getattr(player, "probabilities", None))
+        self.is_person = bool(getattr(player, "is_person", False))
 
     def act(self, turn: Turn) -> int:
         return operator.index(self.player.act(turn))

@@ -23,6 +23,7 @@ class HumanAgent(Agent):
     """
 
     name = "human"
+    is_person = True
 
     def __init__(self, *, input: TextIO | None = None, output: TextIO | None = None) -> None:
         self._input = input

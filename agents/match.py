@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from agents.base import Agent, Turns
 from agents.catalog import make_agent
 from agents.keys import decision_keys
-from dominoes_env.arguments import checked_integer, checked_switch
+from dominoes_env.arguments import MAX_SEED, checked_integer, checked_switch
 from dominoes_env.engine.information import conceal
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.rules import Rules
@@ -105,7 +105,8 @@ def seatings(rules: Rules, num_agents: int) -> NDArray[np.int64]:
     """Who sits where so that seats are balanced, shape (seatings, num_players), values are numbers of agents.
 
     Two agents: with two players or two teams each side once; with 3 or 4 players the first agent once in each seat,
-    the second in all others. As many agents as players: every rotation.
+    the second in all others. As many agents as players: every rotation; in teams these keep partners together, agents
+    0 and 2 against 1 and 3.
 
     Raises:
         ValueError: for any other number of agents.
@@ -169,22 +170,27 @@ def play_match(
         seed: seeds the deals and the agents' decisions.
         first_deal: a match in parts gives what the whole gives.
         mirrored: whether each deal is played in every seating; else in the first alone, where the first agent has
-            seat 0: a plain comparison, with the luck of the deal and of the seat in it.
-        batch: games played side by side; no result depends on it.
+            seat 0: a plain comparison, with the luck of the deal and of the seat in it. With a person it is always
+            that: he would know the hands of a deal that he has played before.
+        batch: games played side by side; no result depends on it. With a person they are played one by one.
         progress: called with the number of deals that have just been finished.
 
     Raises:
-        ValueError: for an unknown name, a wrong number of agents or deals, or an agent that cannot play by the rules.
+        ValueError: for an unknown name, a wrong number of agents, deals or seed, or an agent that cannot play by the
+            rules.
         IllegalChoice: when an agent chooses an illegal action; names agent, deal, seating and what is legal.
         AgentFailure: when an agent raises; names agent, deal, seating and seat, and has the agent's exception as cause.
     """
     players = [make_agent(agent) for agent in agents]
-    for name, value, least in (("deals", deals, 1), ("batch", batch, 1), ("first_deal", first_deal, 0)):
-        checked_integer(name, value, least)
-    order = seatings(rules, len(players))[: None if checked_switch("mirrored", mirrored) else 1]
+    deals, batch = checked_integer("deals", deals, 1), checked_integer("batch", batch, 1)
+    first_deal, seed = checked_integer("first_deal", first_deal, 0), checked_integer("seed", seed, 0, MAX_SEED)
+    with_person = any(player.is_person for player in players)
+    order = seatings(rules, len(players))
+    if with_person or not checked_switch("mirrored", mirrored):
+        order = order[:1]
     for player in players:
         player.check_rules(rules)
-    a_time = max(1, batch // len(order))
+    a_time = 1 if with_person else max(1, batch // len(order))
     parts = []
     for start in range(first_deal, first_deal + deals, a_time):
         numbers = np.arange(start, min(start + a_time, first_deal + deals), dtype=np.uint64)
@@ -252,6 +258,8 @@ def _ask(agent: Agent, turns: Turns, deals: NDArray[np.uint64], seating: NDArray
 
 def _failing_row(agent: Agent, turns: Turns) -> int | None:
     """The first turn that fails when it is asked alone: agents keep nothing, so asking again gives the same."""
+    if len(turns) == 1:
+        return 0
     for row in range(len(turns)):
         try:
             agent.act(turns[row])

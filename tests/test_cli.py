@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dominoes_env import __version__
@@ -94,16 +95,16 @@ def test_evaluate_prints_and_writes(capsys, tmp_path):
     assert main([*words, "--deals", "300", "--seed", "1", "--json", str(file)]) == 0
     text = capsys.readouterr()
     assert "greedy v random" in text.out and "win rate" in text.out and "points a deal" in text.out
-    assert "warning" not in text.err
+    assert "warning" not in text.out
     result = json.loads(file.read_text())
     assert result["rules"]["opening"] == "seat_0"
     for name in ("win_rate", "points"):
         assert result[name]["low"] < result[name]["mean"] < result[name]["high"]
     assert main([*words, "--deals", "30"]) == 0
-    assert "warning: only 30 deals" in capsys.readouterr().err
+    assert "warning: only 30 deals" in capsys.readouterr().out
     assert main([*words, "--deals", "1", "--json", str(file)]) == 0
     text = capsys.readouterr()
-    assert "warning: only 1 deal: " in text.err and "1 deal x 2 seatings" in text.out
+    assert "warning: only 1 deal: " in text.out and "1 deal x 2 seatings" in text.out
     assert text.out.count("± unknown") == 2 and "inf" not in text.out
     result = json.loads(file.read_text())
     assert (result["win_rate"]["low"], result["win_rate"]["high"], result["points"]["low"]) == (0, 1, None)
@@ -160,6 +161,28 @@ def test_wrong_input_is_one_line_and_exit_code_2(words, said, capsys, tmp_path):
     assert text.err.count("\n") == 1 and text.err.startswith("dominoes ")
     assert not text.out
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("failure", [KeyError("no\nplan"), EOFError("the input ended")])
+def test_an_agent_that_fails_is_one_line_and_exit_code_2(failure, capsys, monkeypatch):
+    def fails(*_):
+        raise failure
+
+    monkeypatch.setattr("agents.greedy.GreedyAgent.act_batch", fails)
+    words = ["evaluate", "greedy", "random", "--deals", "100"]
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("dominoes evaluate: agent 'greedy' failed in deal 0, ") and said.count("\n") == 1
+    monkeypatch.setenv("DOMINOES_TRACEBACK", "1")
+    with pytest.raises(RuntimeError, match="agent 'greedy' failed in "):
+        main(words)
+
+
+def test_an_illegal_choice_is_one_line_and_exit_code_2(capsys, monkeypatch):
+    monkeypatch.setattr("agents.greedy.GreedyAgent.act_batch", lambda self, turns: np.full(len(turns), 57))
+    assert main(["tournament", "greedy", "random", "--deals", "100"]) == 2
+    said = capsys.readouterr().err
+    assert "agent 'greedy' chose action=57 in deal " in said and said.count("\n") == 1
 
 
 @pytest.mark.parametrize("words", [["fly"], ["train"], ["evaluate"], ["train", "--out", "x", "--rows", "many"]])

@@ -27,6 +27,14 @@ def test_a_reference_in_parts_is_the_whole():
     np.testing.assert_allclose(whole.means, values.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(whole.covariance, np.cov(values.T) / 1000, rtol=1e-9)
     assert whole.num_groups == 1000
+    joined = Reference.of([values[:1]]).joined(Reference.of([values[1:]]))
+    np.testing.assert_allclose(joined.covariance, whole.covariance, rtol=1e-9)
+
+
+def test_a_controlled_share_near_its_bound_has_a_width():
+    reference = Reference(10**6, np.zeros(1), np.zeros((1, 1)))
+    found = controlled_mean(np.ones(200), np.random.default_rng(1).standard_normal((200, 1)), reference, bounds=(0, 1))
+    assert found.interval.low < 0.99 < found.interval.mean == found.interval.high == 1
 
 
 def test_what_is_known_exactly_is_taken_off_exactly():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pickle
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,7 @@ from training.cli import main
 from training.evaluate import evaluate
 from training.sequential import Sprt
 from training.stand_ins import StandIns
+from training.tournament import tournament
 from training.workers import executor_of, play_chunks
 
 BLOCK = make_rules("classic_block")
@@ -101,15 +104,35 @@ def test_chunks_make_the_whole(variant, knobs):
     rules = make_rules(variant, **knobs)
     expected = play_match(["doubles", "random"], rules, 50, seed=4)
     for size in (7, 50, 80):
-        chunks = chunks_of(["doubles", "random"], rules, 50, seed=4, size=size, batch=11)
+        chunks = list(chunks_of(["doubles", "random"], rules, 50, seed=4, size=size, batch=11))
         assert sum(chunk.deals for chunk in chunks) == 50 and chunks[-1].deals in (1, 50)
         result = whole(chunks)
         assert (result.points == expected.points).all() and (result.wins == expected.wins).all()
         assert (result.decisions == expected.decisions).all()
 
 
+def test_chunks_are_made_when_they_are_needed():
+    chunks = chunks_of(["greedy", "random"], BLOCK, 10**12, seed=np.int64(3), size=10)
+    assert next(chunks).seed == 3 and next(chunks).first_deal == 10
+    assert evaluate(["greedy", "random"], BLOCK, 10**12, until=0.1).deals == 250
+
+
+@pytest.mark.parametrize("wrong", [None, -1, 2**64, 1.0, "1", True])
+def test_wrong_seeds_are_refused(wrong):
+    for play in (evaluate, tournament, play_match):
+        with pytest.raises(ValueError, match=r"seed=.* is not allowed; allowed: an integer from 0 to 2\*\*64 - 1"):
+            play(["greedy", "random"], BLOCK, 10, seed=wrong)
+
+
+def test_seeds_of_numpy_are_seeds():
+    for play in (evaluate, tournament):
+        result = play(["greedy", "random"], BLOCK, np.int64(10), seed=np.uint64(5))
+        assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["seed"] == 5
+    assert play_match(["greedy", "random"], BLOCK, 10, seed=np.uint64(5)).seed == 5
+
+
 def test_workers_change_no_figure_and_results_come_in_order(pool):
-    chunks = chunks_of(["greedy", Lowest()], BLOCK, 60, seed=1, size=9)
+    chunks = list(chunks_of(["greedy", Lowest()], BLOCK, 60, seed=1, size=9))
     alone = list(play_chunks(chunks))
     for executor in (pool, ThreadPoolExecutor(3)):
         beside = list(play_chunks(chunks, executor=executor, workers=2))
@@ -184,6 +207,25 @@ def test_a_store_gives_what_was_played_and_longer_matches_use_it(tmp_path, pool,
             evaluate(["greedy", "random"], BLOCK, 40, **{"chunk": 10, **other}, store=again)
 
 
+def with_one(content: bytes, **arrays: np.ndarray) -> bytes:
+    """The same file with other arrays in it."""
+    with np.load(io.BytesIO(content)) as found:
+        arrays = {**found, **arrays}
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def with_byte(content: bytes, place: int, byte: int) -> bytes:
+    """Another byte there in each local file header, and likewise in the directory at the end."""
+    changed = bytearray(content)
+    changed[place] = byte
+    if place < 30:
+        for start in (match.start() for match in re.finditer(b"PK\x01\x02", content)):
+            changed[start + 2 + place] = byte
+    return bytes(changed)
+
+
 def test_a_damaged_or_foreign_file_is_refused(tmp_path):
     store = ChunkStore(tmp_path)
     evaluate(["greedy", "random"], BLOCK, 20, chunk=10, store=store)
@@ -193,6 +235,16 @@ def test_a_damaged_or_foreign_file_is_refused(tmp_path):
         (good[: len(good) // 2], ""),
         (b"", ""),
         (b"no chunk", ""),
+        (with_one(good, identity=np.frombuffer(b"\xff\xfe{", np.uint8)), ""),
+        (with_one(good, points=np.zeros((2, 10, 2), np.float32)), "its points are float32 of shape"),
+        (
+            with_one(good, wins=np.zeros((2, 9, 2))),
+            r"its wins are float64 of shape \(2, 9, 2\), not float64 \(2, 10, 2\)",
+        ),
+        (with_one(good, seconds=np.array([1, np.nan])), "its seconds are not all finite"),
+        (with_byte(good, 8, 99), "NotImplementedError: "),  # a kind of compression that nobody has
+        (with_byte(good, 6, 1), "RuntimeError: "),  # encrypted
+        (with_byte(good, 200, good[200] ^ 255), ""),
         (other.read_bytes(), "it holds another chunk"),
         (good.replace(b"points.npy", b"pionts.npy"), ""),
     ):
@@ -210,8 +262,8 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
         ChunkStore(tmp_path)
     with pytest.raises(FileExistsError, match="is a file; allowed: a directory"):
         ChunkStore(tmp_path / "mine.txt")
-    for mark in ('{"format": "dominoes_env chunks", "format_version": 99}', "{"):
-        (tmp_path / "chunks.json").write_text(mark)
+    for mark in (b'{"format": "dominoes_env chunks", "format_version": 99}', b"{", b"\xff\xff"):
+        (tmp_path / "chunks.json").write_bytes(mark)
         with pytest.raises(ValueError, match=r"chunks.json is not of this version .*; allowed: another directory"):
             ChunkStore(tmp_path)
 
@@ -228,6 +280,28 @@ def test_an_agent_is_known_by_what_it_holds(tmp_path):
     assert store.num_found == 0 and len(list(tmp_path.glob("lowest_v_random-*.npz"))) == 2
     with pytest.raises(TypeError, match="'unsendable' cannot be told from another one"):
         evaluate([Unsendable(), "random"], BLOCK, 5, store=store)
+
+
+class Learning(Lowest):
+    """Keeps what it was asked."""
+
+    name = "learning"
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def act(self, turn):
+        self.asked.append(turn.key)
+        return super().act(turn)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_agent_with_a_cache_resumes(tmp_path, pool, workers, monkeypatch):
+    how = {"chunk": 5, "executor": pool if workers > 1 else None, "workers": workers}
+    first = evaluate([Learning(), "random"], BLOCK, 20, store=ChunkStore(tmp_path), **how)
+    monkeypatch.setattr(Chunk, "play", None)
+    again = ChunkStore(tmp_path)
+    assert evaluate([Learning(), "random"], BLOCK, 20, store=again, chunk=5) == first and again.num_found == 4
 
 
 def test_named_agents_are_pickled_the_same_every_time():
@@ -270,11 +344,60 @@ def test_one_seat_and_few_deals_are_warned_of(capsys):
     words = ["evaluate", "greedy", "random", "--variant", "classic_block"]
     assert main([*words, "--one-seat", "--deals", "99"]) == 0
     said = capsys.readouterr()
-    assert "warning: one seat only: what is measured is the seat as much as the agent\n" in said.err
-    assert "warning: only 99 deals: " in said.err
+    assert "  warning: one seat only: what is measured is the seat as much as the agent\n" in said.out
+    assert said.out.count("warning: only 99 deals: ") == 1 and not said.err
     assert "99 deals x 1 seating," in said.out and "mirroring" not in said.out
     assert main([*words, "--deals", "100"]) == 0
-    assert not capsys.readouterr().err
+    assert "warning" not in capsys.readouterr().out
+
+
+class Person(Lowest):
+    """Notes the games that it sees."""
+
+    name = "person"
+    is_person = True
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, int]] = []
+
+    def act(self, turn):
+        self.seen.append((len(turn.history), turn.player))
+        return super().act(turn)
+
+
+def test_a_person_plays_game_after_game_and_sees_no_deal_twice(pool):
+    person = Person()
+    result = evaluate([person, "random"], BLOCK, 12, chunk=5)
+    assert result.num_seatings == 1 and any("one seat only" in warning for warning in result.warnings)
+    assert {seat for _, seat in person.seen} == {0}
+    lengths = [length for length, _ in person.seen]
+    assert sum(later <= before for before, later in pairwise(lengths)) == 11  # a new game begins
+    assert len(play_match(["random", Person()], BLOCK, 3).seatings) == 1
+    assert result.points == evaluate([Lowest(), "random"], BLOCK, 12, mirrored=False).points
+    for refused, said in (
+        (lambda: tournament([Person(), "random"], BLOCK, 5), "agent='person' is not allowed in a tournament"),
+        (
+            lambda: evaluate(["greedy", "random"], BLOCK, 200, control=StandIns(((Person(), "random"),))),
+            "control='person'",
+        ),
+        (lambda: evaluate([Person(), "random"], BLOCK, 5, executor=pool), "agent='person' plays in this process only"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            refused()
+
+
+def test_partnerships_are_named():
+    rules = make_rules("partners")
+    result = evaluate(["greedy", "random", "doubles", "flexible"], rules, 100)
+    assert str(result).startswith("greedy + doubles v random + flexible · partners")
+    assert result.to_dict()["sides"] == [["greedy", "doubles"], ["random", "flexible"]]
+    assert str(evaluate(["greedy", "random"], rules, 100)).startswith("greedy v random · partners")
+
+
+def test_a_win_rate_without_spread_reaches_no_width_and_has_one():
+    result = evaluate(["greedy", "greedy"], BLOCK, 300, until=0.001, chunk=100)
+    assert result.deals == 300 and result.stop.verdict is None
+    assert result.win_rate.low < 0.5 < result.win_rate.high and result.win_rate.half_width < 0.01
 
 
 def test_a_width_is_reached_or_not(capsys):
@@ -303,6 +426,19 @@ def test_a_control_narrows_the_interval_and_moves_little():
     assert content["stand_ins"] == [list(pair) for pair in pairs] and 1.1 < content["saves"]["win_rate"] < 2
 
 
+def test_a_reference_grows_with_the_deals_played():
+    told, how = [], {"control": StandIns((("doubles", "random"),)), "chunk": 500}
+    result = evaluate(
+        ["greedy", "random"], BLOCK, 10**9, until=0.015, **how, reference_progress=lambda *counts: told.append(counts)
+    )
+    wanted = max(20_000, 20 * result.deals)
+    assert result.deals > 1000 and wanted <= result.control.reference_deals < wanted + 5000
+    assert told[-1] == (result.control.reference_deals,) * 2 and told[0] == (5000, 20_000)
+    at_once = evaluate(["greedy", "random"], BLOCK, result.deals, **how)
+    assert at_once.control.reference_deals == result.control.reference_deals
+    assert at_once.win_rate.mean == pytest.approx(result.win_rate.mean)
+
+
 def test_a_control_changes_with_no_worker_and_serves_until(pool):
     how = {"control": StandIns((("doubles", "random"),), 5000), "until": 0.03, "chunk": 100}
     alone = evaluate(["greedy", "random"], BLOCK, 1000, **how)
@@ -324,6 +460,18 @@ def test_default_stand_ins_are_not_the_match_itself():
         ("--workers 0", "workers=0 is not allowed; allowed: an integer of at least 1"),
         ("--chunk 0", "chunk=0 is not allowed"),
         ("--until 0", "until=0.0 is not allowed; allowed: a half width of more than 0, such as 0.01"),
+        ("--until inf", "until=inf is not allowed; allowed: a half width of more than 0"),
+        ("--until nan", "until=nan is not allowed"),
+        ("--sprt 0 2001", "elo1=2001.0 is not allowed; allowed: a number from -2000 to 2000"),
+        ("--sprt inf 0", "elo0=inf is not allowed; allowed: a number from -2000 to 2000"),
+        ("--sprt 5 5", "elo1=5.0 is not allowed; allowed: more than elo0=5.0"),
+        ("--sprt 0 10 --alpha nan", "alpha=nan is not allowed; allowed: more than 0, less than 0.5"),
+        ("--sprt 0 10 --beta inf", "beta=inf is not allowed; allowed: more than 0, less than 0.5"),
+        ("--control human random", "control='human' is not allowed; allowed: agents that are no persons"),
+        ("--json {tmp}", "--json {tmp}: it is a directory; allowed: a file"),
+        ("--json {long}", "it cannot be written (File name too long)"),
+        ("--json {tmp}/kept --out {tmp}/../{here}/kept", "--json {tmp}/kept is not allowed: --out names it too"),
+        ("--out {tmp}/mine.txt/kept", "mine.txt/kept cannot be written: "),
         ("--sprt 10 0", "elo1=0.0 is not allowed; allowed: more than elo0=10.0"),
         ("--sprt 0 nan", "elo1=nan is not allowed; allowed: a number"),
         ("--sprt 0 10 --alpha 0.7", "alpha=0.7 is not allowed; allowed: more than 0, less than 0.5"),
@@ -340,7 +488,8 @@ def test_default_stand_ins_are_not_the_match_itself():
 )
 def test_wrong_flags_are_one_line(words, said, capsys, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    assert main(["evaluate", "greedy", "random", *words.format(tmp=tmp_path).split()]) == 2
+    names = {"tmp": tmp_path, "here": tmp_path.name, "long": tmp_path / ("x" * 250)}
+    assert main(["evaluate", "greedy", "random", *words.format(**names).split()]) == 2
     text = capsys.readouterr()
     assert said.format(tmp=tmp_path) in text.err and text.err.count("\n") == 1 and not text.out
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

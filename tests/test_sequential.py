@@ -110,7 +110,26 @@ def test_intervals_that_stop_at_a_width_still_cover():
     assert abs(covered / runs - 0.95) < 0.01 + 2 * math.sqrt(0.95 * 0.05 / runs)
 
 
+@pytest.mark.parametrize(("truth", "least"), [(0.5, 0.94), (0.9, 0.94), (0.97, 0.95), (0.99, 0.95), (0.999, 0.95)])
+def test_intervals_cover_near_the_bounds(truth, least):
+    """A hundred groups of two games; the error is 0.4 %."""
+    groups = np.random.default_rng(9).binomial(2, truth, (3000, 100)) / 2
+    intervals = [mean_interval(row, bounds=(0, 1)) for row in groups]
+    mirror = [mean_interval(1 - row, bounds=(0, 1)) for row in groups]
+    for found, mean in ((intervals, truth), (mirror, 1 - truth)):
+        assert np.mean([one.low <= mean <= one.high for one in found]) >= least
+        assert all(0 <= one.low <= one.mean <= one.high <= 1 and one.half_width > 0 for one in found)
+    assert [one.mean for one in intervals] == groups.mean(axis=1).tolist()
+
+
+def test_an_interval_in_the_middle_is_the_usual_one():
+    groups = np.random.default_rng(10).choice(SHARES, 2000)
+    bounded, free = mean_interval(groups, bounds=(0, 1)), mean_interval(groups)
+    assert bounded.low == pytest.approx(free.low, abs=5e-5) and bounded.high == pytest.approx(free.high, abs=5e-5)
+
+
 def test_bounds_are_walds():
+    assert np.isfinite(Sprt(0, 10, alpha=5e-324, beta=5e-324).bounds).all()
     low, high = Sprt(0, 10).bounds
     assert (low, high) == pytest.approx((-2.944, 2.944), abs=1e-3)
     low, high = Sprt(0, 10, alpha=0.01, beta=0.1).bounds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -118,7 +119,7 @@ class Only(Agent):
 
 def test_objects_play_and_equal_agents_are_equal():
     result = tournament([Only("one"), Only("other")], BLOCK, 20)
-    assert all(one.elo.low == one.elo.mean == one.elo.high == 0 for one in result.standings)
+    assert all(one.elo.low < one.elo.mean == 0 < one.elo.high for one in result.standings)
     for wrong, said in (
         ([Only("one")], "agents=one is not allowed; allowed: at least two, of different names"),
         ([Only("one"), Only("one")], "agents=one, one is not allowed"),
@@ -181,6 +182,9 @@ def test_without_matplotlib_the_way_out_is_named_before_anything_is_played(capsy
         ("greedy nobody", "agent='nobody' is not a run directory"),
         ("greedy random --anchor doubles", "anchor='doubles' is not allowed; allowed: greedy, random"),
         ("greedy random --deals 0", "deals=0 is not allowed"),
+        ("greedy human", "agent='human' is not allowed in a tournament"),
+        ("greedy random --csv {tmp}/x --json {tmp}/x", "--csv {tmp}/x is not allowed: --json names it too"),
+        ("greedy random --plot {tmp}", "--plot {tmp}: it is a directory; allowed: a file"),
         ("greedy random --csv {tmp}/none/t.csv", "--csv {tmp}/none/t.csv: the directory {tmp}/none does not exist"),
         ("greedy random --plot {tmp}/none/t.png", "--plot {tmp}/none/t.png: the directory {tmp}/none does not exist"),
         ("greedy random --plot {tmp}/t.jpg", "t.jpg' is not allowed; allowed: a file that ends in .png, .svg, .pdf"),
@@ -229,4 +233,14 @@ def test_a_killed_tournament_goes_on_where_it_was(workers, tmp_path):
 def test_csv_of_a_single_deal_has_empty_ends():
     rows = list(csv.DictReader(tournament_csv(tournament(["greedy", "random"], BLOCK, 1)).splitlines()))
     assert rows[0]["points_low"] == rows[0]["points_high"] == "" and rows[0]["win_rate_low"] == "0"
-    assert "± ?" in tournament_tables(tournament(["greedy", "random"], BLOCK, 1))
+    result = tournament(["greedy", "random"], BLOCK, 1, anchor="random")
+    assert "± ?" in tournament_tables(result) and "warning: only 1 deal: " in tournament_tables(result)
+    for standing in result.to_dict()["standings"]:
+        assert (standing["elo"]["low"] is None) == (standing["elo"]["high"] is None) == (standing["agent"] != "random")
+    assert re.search(r"\d greedy +[+-]\d+ +\? ", tournament_tables(result))
+
+
+def test_a_few_equal_deals_are_no_victory():
+    results = rock_paper_scissors({(0, 1): 1.0, (0, 2): 0.0, (1, 2): 1.0}, 2, 1)
+    result = module._summed_up(["rock", "paper", "scissors"], results, "classic_block", None)
+    assert result.cycle is None and all(one.elo.low < one.elo.high for one in result.standings)

@@ -5,16 +5,16 @@ No figure depends on who plays a chunk, in what order, or beside how many others
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from agents.base import Agent
 from agents.catalog import make_agent
-from agents.human import HumanAgent
-from agents.match import MatchResult, play_match, seatings
-from dominoes_env.arguments import checked_integer
+from agents.match import AgentFailure, IllegalChoice, MatchResult, play_match, seatings
+from dominoes_env.arguments import MAX_SEED, checked_integer, checked_switch
 from dominoes_env.engine.rules import Rules
 
 __all__ = ["CHUNK_DEALS", "Chunk", "chunks_of"]
@@ -58,8 +58,9 @@ _practised: set[tuple[Any, ...]] = set()
 def _practise(agents: Sequence[Agent], rules: Rules) -> None:
     """Play a deal that counts nowhere, once a process: compiling and loading code is no part of anybody's time."""
     key = (*map(type, agents), rules)
-    if key not in _practised and not any(isinstance(agent, HumanAgent) for agent in agents):
-        play_match(agents, rules, 1, first_deal=_PRACTICE_DEAL)
+    if key not in _practised and not any(agent.is_person for agent in agents):
+        with suppress(AgentFailure, IllegalChoice):  # the match will show it, on a deal of its own
+            play_match(agents, rules, 1, first_deal=_PRACTICE_DEAL)
         _practised.add(key)
 
 
@@ -73,21 +74,24 @@ def chunks_of(
     size: int = CHUNK_DEALS,
     mirrored: bool = True,
     batch: int = 2048,
-) -> list[Chunk]:
-    """A match of ``deals`` deals in chunks of ``size``; the last may be shorter.
+) -> Iterator[Chunk]:
+    """A match of ``deals`` deals in chunks of ``size``, made one by one; the last may be shorter.
+
+    With a person no deal is played twice, whatever ``mirrored`` says.
 
     Raises:
         ValueError: for what :func:`agents.match.play_match` would refuse, before anything is played.
     """
-    for name, value, least in (("deals", deals, 1), ("chunk", size, 1), ("first_deal", first_deal, 0)):
-        checked_integer(name, value, least)
+    deals, size = checked_integer("deals", deals, 1), checked_integer("chunk", size, 1)
+    first_deal, seed = checked_integer("first_deal", first_deal, 0), checked_integer("seed", seed, 0, MAX_SEED)
     players = [make_agent(agent) for agent in agents]
     seatings(rules, len(players))
     for player in players:
         player.check_rules(rules)
+    mirrored = checked_switch("mirrored", mirrored) and not any(player.is_person for player in players)
     travelling = tuple(str(agent) if isinstance(agent, (str, Path)) else agent for agent in agents)
     end = first_deal + deals
-    return [
+    return (
         Chunk(travelling, rules, seed, start, min(size, end - start), mirrored, batch)
         for start in range(first_deal, end, size)
-    ]
+    )

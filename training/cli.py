@@ -42,17 +42,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except (ValueError, OSError, ModuleNotFoundError) as error:
-        if os.environ.get("DOMINOES_TRACEBACK"):
+    except Exception as error:
+        if os.environ.get("DOMINOES_TRACEBACK") or not _is_foreseen(error):
             raise
         print(f"dominoes {arguments.command}: {_message(error)}", file=sys.stderr)
         return 2
 
 
+def _is_foreseen(error: Exception) -> bool:
+    """Whether the message says it all."""
+    from agents.match import AgentFailure  # heavy to load; whoever can raise it has loaded it
+
+    return isinstance(error, (ValueError, OSError, ModuleNotFoundError, AgentFailure))
+
+
 def _message(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError) and "extra" not in str(error):
         return f"{error}; training needs the extra `train`: pip install 'dominoes_env[train]'"
-    return str(error)
+    return " ".join(str(error).splitlines())
 
 
 def _parser() -> argparse.ArgumentParser:

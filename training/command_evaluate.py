@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from training.command_line import add_command, refuse_lost_output
+from training.command_line import add_command, refuse_lost_outputs
 from training.command_rules import add_rule_flags, are_rules_given, flags_of, rules_of, rules_of_policies
 
 __all__ = ["add_evaluate", "add_match_flags", "agents_and_rules", "opened_store", "tell_resumed"]
@@ -57,7 +57,7 @@ def add_evaluate(commands: Any) -> None:
         "--control-deals",
         type=int,
         metavar="N",
-        help="deals from which the stand-ins' own means are known (default: 20 for each of --deals, at least 20000)",
+        help="deals from which the stand-ins' own means are known (default: 20 for each deal played, at least 20000)",
     )
 
 
@@ -69,7 +69,7 @@ def agents_and_rules(arguments: argparse.Namespace) -> tuple[list[Any], str, Any
     variant, rules = rules_of(arguments)
     if len(arguments.agents) == 1:
         raise ValueError(f"agents={arguments.agents[0]!r} is not allowed; allowed: two agents, or one a player")
-    refuse_lost_output("--json", arguments.json)
+    refuse_lost_outputs(arguments)
     players = [make_agent(agent) for agent in arguments.agents]
     is_given = are_rules_given(arguments)
     trained_for = rules_of_policies(players, rules if is_given else None)
@@ -130,8 +130,9 @@ def _evaluate(arguments: argparse.Namespace) -> None:
             played += deals
             line.show(f"{played:,} of {arguments.deals:,} deals")
 
-        if control is not None:
-            line.show("the stand-ins play")
+        def show_references(done: int, wanted: int) -> None:
+            line.show(f"{played:,} of {arguments.deals:,} deals; the stand-ins {done:,} of {wanted:,}")
+
         result = evaluate(
             agents,
             rules,
@@ -146,10 +147,9 @@ def _evaluate(arguments: argparse.Namespace) -> None:
             until=arguments.until,
             sprt=sprt,
             control=control,
+            reference_progress=show_references,
         )
     tell_resumed(store)
-    for warning in result.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
     print(result)
-    if arguments.json:
+    if arguments.json is not None:
         write_json(result.to_dict(), arguments.json)

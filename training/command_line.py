@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from pathlib import Path
 from typing import Any
 
-__all__ = ["add_command", "refuse_lost_output"]
+__all__ = ["add_command", "refuse_lost_output", "refuse_lost_outputs"]
 
 
 def add_command(commands: Any, name: str, run: Any, meaning: str) -> argparse.ArgumentParser:
@@ -21,7 +22,36 @@ def refuse_lost_output(flag: str, file: str | None) -> None:
     """Find out before hours of play, not after, that a result has no place to go to.
 
     Raises:
-        FileNotFoundError: if the directory of ``file`` does not exist.
+        OSError: if ``file`` cannot be written.
     """
-    if file and not Path(file).parent.is_dir():
-        raise FileNotFoundError(f"{flag} {file}: the directory {Path(file).parent} does not exist")
+    if file is None:
+        return
+    path = Path(file)
+    if path.is_dir():
+        raise IsADirectoryError(f"{flag} {file}: it is a directory; allowed: a file")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{flag} {file}: the directory {path.parent} does not exist")
+    try:
+        with tempfile.NamedTemporaryFile(prefix=f".{path.name}.", dir=path.parent):
+            pass
+    except OSError as error:
+        raise OSError(f"{flag} {file}: it cannot be written ({error.strerror})") from None
+
+
+def refuse_lost_outputs(arguments: argparse.Namespace) -> None:
+    """The same for all output flags of a match, which must not name the same place.
+
+    Raises:
+        OSError: if one cannot be written.
+        ValueError: if two are the same.
+    """
+    taken: dict[Path, str] = {}
+    for flag, name in (("--out", "out"), ("--json", "json"), ("--csv", "csv"), ("--plot", "plot")):
+        file = getattr(arguments, name, None)
+        if file is None:
+            continue
+        other = taken.setdefault(Path(file).resolve(), flag)
+        if other != flag:
+            raise ValueError(f"{flag} {file} is not allowed: {other} names it too; allowed: another one")
+        if name != "out":
+            refuse_lost_output(flag, file)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
 from training.command_evaluate import add_match_flags, agents_and_rules, opened_store, tell_resumed
-from training.command_line import add_command, refuse_lost_output
+from training.command_line import add_command
 
 __all__ = ["add_tournament"]
 
@@ -34,9 +33,7 @@ def _tournament(arguments: argparse.Namespace) -> None:
     from training.tournament_tables import tournament_csv, tournament_tables
 
     agents, variant, rules = agents_and_rules(arguments)
-    refuse_lost_output("--csv", arguments.csv)
-    refuse_lost_output("--plot", arguments.plot)
-    if arguments.plot:
+    if arguments.plot is not None:
         from training.tournament_plot import check_plot, save_plot
 
         check_plot(arguments.plot)
@@ -55,12 +52,10 @@ def _tournament(arguments: argparse.Namespace) -> None:
             progress=lambda done, count: line.show(f"{done:,} of {count:,} chunks"),
         )
     tell_resumed(store)
-    for warning in result.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
     print(tournament_tables(result))
-    if arguments.json:
+    if arguments.json is not None:
         write_json(result.to_dict(), arguments.json)
-    if arguments.csv:
+    if arguments.csv is not None:
         write_atomically(Path(arguments.csv), tournament_csv(result).encode())
-    if arguments.plot:
+    if arguments.plot is not None:
         save_plot(result, arguments.plot)

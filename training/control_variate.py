@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from training.intervals import Interval, student_quantile
+from training.intervals import Interval, interval_around
 
 __all__ = ["Controlled", "Reference", "controlled_mean", "least_groups"]
 
@@ -37,17 +38,25 @@ class Reference:
 
     @classmethod
     def of(cls, parts: Iterable[NDArray[Any]]) -> Reference:
-        """From covariates of shape (groups, covariates), given in parts so that they need not be held together."""
-        count, total, squares = 0, np.zeros(0), np.zeros((0, 0))
-        for part in parts:
-            if not count:
-                origin = part.mean(axis=0)  # near the mean, so that the squares keep their digits
-                total, squares = np.zeros(part.shape[1]), np.zeros((part.shape[1],) * 2)
-            distances = part - origin
-            count, total, squares = count + len(part), total + distances.sum(axis=0), squares + distances.T @ distances
-        means = total / count
-        covariance = (squares / count - np.outer(means, means)) / (count - 1)
-        return cls(count, origin + means, covariance)
+        """From covariates of shape (groups, covariates), given in parts so that they need not be held together.
+
+        Raises:
+            TypeError: if there is no part.
+        """
+        return reduce(cls.joined, map(cls._of_one, parts))
+
+    @classmethod
+    def _of_one(cls, part: NDArray[Any]) -> Reference:
+        count, means = len(part), part.mean(axis=0)
+        return cls(count, means, (part - means).T @ (part - means) / max(count * (count - 1), 1))
+
+    def joined(self, other: Reference) -> Reference:
+        """What the groups of both tell (Chan, Golub and LeVeque, "Updating Formulae ...", 1979)."""
+        count, away = self.num_groups + other.num_groups, other.means - self.means
+        squares = np.outer(away, away) * (self.num_groups * other.num_groups / count)
+        for one in (self, other):
+            squares += one.covariance * (one.num_groups * (one.num_groups - 1))
+        return Reference(count, self.means + away * (other.num_groups / count), squares / (count * (count - 1)))
 
 
 @dataclass(frozen=True)
@@ -94,11 +103,10 @@ def controlled_mean(
     sizes = np.diff(ends)
     left = values - np.einsum("np,np->n", distances, np.repeat(fitted, sizes, axis=0))
     coefficients = sizes / n @ fitted
-    degrees = n - 1 - num_covariates
-    variance = float(left.var() / degrees + coefficients @ reference.covariance @ coefficients)
+    unknown = float(coefficients @ reference.covariance @ coefficients)
     mean = float(np.clip(left.mean(), *bounds))
-    reach = student_quantile(0.5 + confidence / 2, degrees) * math.sqrt(variance)
-    interval = Interval(mean, max(mean - reach, bounds[0]), min(mean + reach, bounds[1]))
+    interval = interval_around(mean, left, confidence, bounds, fitted=num_covariates, variance=unknown)
+    variance = float(left.var()) / (n - 1 - num_covariates) + unknown
     plain = float(values.var(ddof=1)) / n
     return Controlled(interval, plain / variance if variance > 0 else 1.0 if plain == 0 else math.inf)
 

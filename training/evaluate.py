@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,13 @@ from dominoes_env.engine.variants import describe_rules
 from training.chunk_store import ChunkStore
 from training.chunks import CHUNK_DEALS, Chunk, chunks_of
 from training.control_variate import Controlled, Reference, controlled_mean, least_groups
-from training.evaluation import AgentResult, Control, Evaluation, Mirroring, Stop, counted_deals
+from training.evaluation import AgentResult, Control, Evaluation, Mirroring, Stop, counted_deals, fair_share
 from training.intervals import Interval, mean_interval, mirroring_saving
 from training.sequential import Sprt
 from training.stand_ins import StandIns, covariates, default_stand_ins
 from training.workers import executor_of, play_chunks
 
-__all__ = ["FEW_DEALS", "evaluate", "fair_share", "thinness", "write_json"]
+__all__ = ["FEW_DEALS", "evaluate", "thinness", "write_json"]
 
 #: Below so many deals a result is called thin.
 FEW_DEALS = 100
@@ -51,6 +52,7 @@ def evaluate(
     until: float | None = None,
     sprt: Sprt | None = None,
     control: StandIns | None = None,
+    reference_progress: Callable[[int, int], object] | None = None,
 ) -> Evaluation:
     """Play mirrored deals and sum up for the first agent.
 
@@ -62,7 +64,7 @@ def evaluate(
         variant: the name to print; None: the preset nearest to the rules.
         batch: games side by side; changes no figure.
         progress: called with the number of deals just finished.
-        mirrored: False plays each deal in one seating only, the first agent in seat 0.
+        mirrored: False plays each deal in one seating only, the first agent in seat 0; so does any match of a person.
         chunk: deals of a chunk; after each one ``until`` and ``sprt`` are looked at.
         workers: processes that play; changes no figure.
         executor: who plays instead of own processes; ``workers`` says how many chunks it plays at once.
@@ -70,41 +72,46 @@ def evaluate(
         until: stop when the half width of the win rate's interval is at most so much (from 100 deals on).
         sprt: stop when this test has decided.
         control: take off the luck that these stand-ins show.
+        reference_progress: called with the deals that the stand-ins' means are known from, and with how many are
+            wanted by now.
 
     Raises:
-        ValueError: as :func:`agents.match.play_match`; for ``until`` or ``control`` with a value that is not allowed.
+        ValueError: as :func:`agents.match.play_match`; for ``until`` or ``control`` with a value that is not allowed;
+            for a person with workers.
         TypeError, ChildProcessError: as :func:`training.workers.play_chunks`.
     """
-    if until is not None and not until > 0:
+    if until is not None and not 0 < until < math.inf:
         raise ValueError(f"until={until!r} is not allowed; allowed: a half width of more than 0, such as 0.01")
     chunks = chunks_of(agents, rules, deals, seed=seed, size=chunk, mirrored=mirrored, batch=batch)
     names = tuple(make_agent(agent).name for agent in agents)
     if control is not None:
-        control = _checked_control(control, names, deals)
-    look = _Look(names, until, sprt, control)
+        control = _checked_control(control, names, rules, deals)
     with executor_of(workers) if executor is None else nullcontext(executor) as players:
-        _play(look, chunks, deals, progress, executor=players, workers=workers, store=store)
+        how = {"executor": players, "workers": workers, "store": store}
+        first = next(chunks)
+        references = None if control is None else _References(control, first, reference_progress, how)
+        look = _Look(names, until, sprt, references)
+        _play(look, chain((first,), chunks), progress, how)
     return look.evaluation(describe_rules(rules)[0] if variant is None else variant)
 
 
-def _play(
-    look: _Look, chunks: Sequence[Chunk], deals: int, progress: Callable[[int], object] | None, **how: Any
-) -> None:
+def _play(look: _Look, chunks: Iterable[Chunk], progress: Callable[[int], object] | None, how: dict[str, Any]) -> None:
     """Show ``look`` a chunk after the other, each with the stand-ins' games on its deals, until it has seen enough."""
-    control = look.control
-    if control is not None:
-        look.references = _references(control, chunks[0], deals, **how)
-    rows = [[chunk, *(() if control is None else control.chunks_beside(chunk))] for chunk in chunks]
-    with closing(play_chunks((chunk for row in rows for chunk in row), **how)) as stream:
-        for row in _rows(stream, len(rows[0])):
+    references = look.references
+    width = 1 if references is None else 1 + len(references.control.pairs)
+    rows = ((chunk, *(() if references is None else references.control.chunks_beside(chunk))) for chunk in chunks)
+    with closing(play_chunks(chain.from_iterable(rows), **how)) as stream:
+        for row in _rows(stream, width):
             if progress is not None:
                 progress(row[0].num_deals)
             if look.sees_enough(row):
                 break
+    look.informed_references()
 
 
-def _checked_control(control: StandIns, names: tuple[str, ...], deals: int) -> StandIns:
+def _checked_control(control: StandIns, names: tuple[str, ...], rules: Rules, deals: int) -> StandIns:
     control = replace(control, pairs=control.pairs or default_stand_ins(names))
+    control.check(rules)
     least = max(FEW_DEALS, least_groups(len(control.pairs)))
     if deals < least:
         raise ValueError(f"deals={deals} is not allowed with control; allowed: {least} or more")
@@ -116,26 +123,43 @@ def _rows(results: Iterator[MatchResult], width: int) -> Iterator[list[MatchResu
         yield row
 
 
-def _references(control: StandIns, chunk: Chunk, deals: int, **how: Any) -> dict[str, Reference]:
-    """What is known of the stand-ins, by measure."""
-    rows = control.reference_chunks(chunk, deals)
-    parts: dict[str, list[Any]] = {measure: [] for measure in _MEASURES}
-    with closing(play_chunks((one for row in rows for one in row), **how)) as stream:
-        for row in _rows(stream, len(control.pairs)):
-            for measure in _MEASURES:
-                parts[measure].append(covariates(row, measure))
-    return {measure: Reference.of(parts[measure]) for measure in _MEASURES}
+class _References:
+    """What is known of the stand-ins, by measure: from ever more deals as the match gets on."""
+
+    def __init__(
+        self, control: StandIns, chunk: Chunk, progress: Callable[[int, int], object] | None, how: dict[str, Any]
+    ) -> None:
+        self.control, self.num_deals = control, 0
+        self._chunk, self._progress, self._how = chunk, progress, how
+        self._known: dict[str, Reference] = {}
+
+    def __getitem__(self, measure: str) -> Reference:
+        return self._known[measure]
+
+    def suffice(self, deals: int) -> None:
+        """Let the stand-ins play what a match of so many deals asks for and they have not played yet."""
+        wanted = self.control.num_reference_deals(deals)
+        if self.num_deals >= wanted:
+            return
+        chunks = self.control.reference_chunks(self._chunk, self.num_deals, wanted)
+        with closing(play_chunks(chunks, **self._how)) as stream:
+            for row in _rows(stream, len(self.control.pairs)):
+                for measure in _MEASURES:
+                    new = Reference.of([covariates(row, measure)])
+                    self._known[measure] = self._known[measure].joined(new) if self.num_deals else new
+                self.num_deals += row[0].num_deals
+                if self._progress is not None:
+                    self._progress(self.num_deals, wanted)
 
 
 class _Look:
     """All that has been played so far, and whether it is enough."""
 
     def __init__(
-        self, names: tuple[str, ...], until: float | None, sprt: Sprt | None, control: StandIns | None
+        self, names: tuple[str, ...], until: float | None, sprt: Sprt | None, references: _References | None
     ) -> None:
         self.names = names
-        self.until, self.sprt, self.control = until, sprt, control
-        self.references: dict[str, Reference] = {}
+        self.until, self.sprt, self.references = until, sprt, references
         self._parts: list[MatchResult] = []
         self._covariates: dict[str, list[Any]] = {measure: [] for measure in _MEASURES}
         self.ratio: float | None = None
@@ -144,7 +168,7 @@ class _Look:
     def sees_enough(self, row: Sequence[MatchResult]) -> bool:
         """Take a chunk of the match and of the stand-ins; whether to stop."""
         self._parts.append(row[0])
-        if self.control is not None:
+        if self.references is not None:
             for measure in _MEASURES:
                 self._covariates[measure].append(covariates(row[1:], measure))
         if self.sprt is None and self.until is None:
@@ -168,25 +192,34 @@ class _Look:
 
     @property
     def _least_deals(self) -> int:
-        return FEW_DEALS if self.control is None else max(FEW_DEALS, least_groups(len(self.control.pairs)))
+        return (
+            FEW_DEALS if self.references is None else max(FEW_DEALS, least_groups(len(self.references.control.pairs)))
+        )
+
+    def informed_references(self) -> _References | None:
+        """The stand-ins with means for the match so far; None without any, or if it is too short to use them."""
+        if self.references is None or self.result.num_deals < self._least_deals:
+            return None
+        self.references.suffice(self.result.num_deals)
+        return self.references
 
     def _controlled(self, measure: str) -> Controlled | None:
-        if self.control is None or self.result.num_deals < self._least_deals:
+        if (references := self.informed_references()) is None:
             return None
         groups = getattr(self.result, measure)[0].mean(axis=1)
         beside = np.concatenate(self._covariates[measure])
-        return controlled_mean(groups, beside, self.references[measure], bounds=_MEASURES[measure])
+        return controlled_mean(groups, beside, references[measure], bounds=_MEASURES[measure])
 
     def evaluation(self, variant: str) -> Evaluation:
         """What it comes to."""
         result = self.result
         wins, points = self._controlled("wins"), self._controlled("points")
         control, warnings = None, list(thinness(result.num_deals, len(result.seatings)))
-        if self.control is not None and wins is None:
+        if self.references is not None and wins is None:
             warnings.append(f"no control: it takes {self._least_deals} deals, and the match was stopped before")
-        if self.control is not None and wins is not None and points is not None:
-            stand_ins = tuple(tuple(make_agent(agent).name for agent in pair) for pair in self.control.pairs)
-            control = Control(stand_ins, self.references["wins"].num_groups, wins, points)
+        if self.references is not None and wins is not None and points is not None:
+            stand_ins = tuple(tuple(make_agent(agent).name for agent in pair) for pair in self.references.control.pairs)
+            control = Control(stand_ins, self.references.num_deals, wins, points)
         is_sequential = self.until is not None or self.sprt is not None
         mirroring = None
         if len(result.seatings) > 1 and result.num_deals > 1:
@@ -203,11 +236,6 @@ class _Look:
             Stop(self.until, self.sprt, self.ratio, self.verdict) if is_sequential else None,
             tuple(warnings),
         )
-
-
-def fair_share(rules: Rules) -> float:
-    """The win rate of a side as good as the others."""
-    return 0.5 if rules.teams else 1 / rules.num_players
 
 
 def _plain(measure: str, result: MatchResult, agent: int) -> Interval:

@@ -11,7 +11,7 @@ from training.control_variate import Controlled
 from training.intervals import Interval
 from training.sequential import Sprt, elo_of_win_rate
 
-__all__ = ["AgentResult", "Control", "Evaluation", "Mirroring", "Stop", "counted_deals"]
+__all__ = ["AgentResult", "Control", "Evaluation", "Mirroring", "Stop", "counted_deals", "fair_share"]
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,14 @@ class Evaluation:
     @property
     def fair_share(self) -> float:
         """The win rate of an agent as good as its opponents."""
-        return 0.5 if self.rules.teams else 1 / self.rules.num_players
+        return fair_share(self.rules)
+
+    @property
+    def sides(self) -> tuple[tuple[str, ...], ...]:
+        """Names of those who win together: in teams, four agents are two fixed partnerships; else each for himself."""
+        if self.rules.teams and len(self.agents) == 4:
+            return self.agents[::2], self.agents[1::2]
+        return tuple((name,) for name in self.agents)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON values. Of a single deal the win rate is known to lie in 0 to 1 and the points not at all:
@@ -151,6 +158,7 @@ class Evaluation:
             "num_players": self.rules.num_players,
             "rules": self.rules.to_dict(),
             "agents": list(self.agents),
+            "sides": [list(side) for side in self.sides],
             "deals": self.deals,
             "seatings": self.num_seatings,
             "seed": self.seed,
@@ -176,8 +184,9 @@ class Evaluation:
 
     def __str__(self) -> str:
         first, *others = self.results
+        sides = " v ".join(" + ".join(side) for side in self.sides)
         lines = [
-            f"{first.name} v {' v '.join(self.agents[1:])} · {self.variant}, {self.rules.num_players} players, "
+            f"{sides} · {self.variant}, {self.rules.num_players} players, "
             f"{counted_deals(self.deals)} x {self.num_seatings} seating{'' if self.num_seatings == 1 else 's'}, "
             f"seed {self.seed}",
             f"  win rate       {_percent(self.win_rate, self.deals)}; even: {100 * self.fair_share:.0f})",
@@ -213,7 +222,12 @@ class Evaluation:
                 lines.append(
                     "                 (means and intervals lean to the verdict: they take stopping for chance)"
                 )
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  warning: {warning}" for warning in self.warnings)])
+
+
+def fair_share(rules: Rules) -> float:
+    """The win rate of a side as good as the others."""
+    return 0.5 if rules.teams else 1 / rules.num_players
 
 
 def counted_deals(count: int) -> str:

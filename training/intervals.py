@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Interval", "mean_interval", "mirroring_saving", "student_quantile"]
+__all__ = ["Interval", "interval_around", "mean_interval", "mirroring_saving", "student_quantile"]
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,41 @@ def student_quantile(probability: float, degrees: int) -> float:
     return z + sum(term / degrees ** (power + 1) for power, term in enumerate(terms))
 
 
+def interval_around(
+    mean: float,
+    values: NDArray[Any],
+    confidence: float,
+    bounds: tuple[float, float],
+    *,
+    fitted: int = 0,
+    variance: float = 0.0,
+) -> Interval:
+    """The interval of ``mean`` by Student's t from how ``values`` differ.
+
+    Where values are bounded, the interval is that of the values and one more at each bound (as Agresti and Coull, "The
+    American Statistician" 52, 1998, do for shares): it covers near a bound too, and has a width where all values are
+    the same. In the middle, with many values, it is the usual one.
+
+    Args:
+        mean: the estimate; it lies within the interval.
+        values: shape (n,), at least two.
+        confidence: how often the interval covers the true mean.
+        bounds: the least and the greatest value; the interval is cut off there.
+        fitted: coefficients that were fitted to the values.
+        variance: what the mean's variance has from elsewhere.
+    """
+    widened = np.append(values, bounds) if np.isfinite(bounds).all() else values
+    degrees = len(widened) - 1 - fitted
+    reach = student_quantile(0.5 + confidence / 2, degrees) * math.sqrt(float(widened.var()) / degrees + variance)
+    centre = float(widened.mean())
+    low, high = min(mean, centre - reach), max(mean, centre + reach)
+    return Interval(mean, max(low, bounds[0]), min(high, bounds[1]))
+
+
 def mean_interval(
     groups: NDArray[Any], confidence: float = 0.95, bounds: tuple[float, float] = (-math.inf, math.inf)
 ) -> Interval:
-    """The mean of independent groups and its interval by Student's t.
+    """The mean of independent groups and its interval (see :func:`interval_around`).
 
     Args:
         groups: shape (n,), one value a group (a deal over all its seatings); the interval of one group is ``bounds``.
@@ -71,9 +102,7 @@ def mean_interval(
     mean = float(values.mean())
     if len(values) == 1:
         return Interval(mean, *bounds)
-    error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    reach = student_quantile(0.5 + confidence / 2, len(values) - 1) * error
-    return Interval(mean, max(mean - reach, bounds[0]), min(mean + reach, bounds[1]))
+    return interval_around(mean, values, confidence, bounds)
 
 
 def mirroring_saving(games: NDArray[Any]) -> float:

@@ -84,7 +84,8 @@ def bootstrap_ratings(
     """Ratings of agents that met on the same deals, with percentile intervals (Efron 1979).
 
     Deals are resampled, each with all that was played on it: what agents share by the luck of deals is not taken for
-    independent.
+    independent. Each sample has some further deals, two a line-up on average, that one seat wins outright: so an
+    interval has a width where an agent won everything too.
 
     Args:
         wins: shape (deals, lineups, agents), win shares in a game, the mean over a deal's seatings.
@@ -94,7 +95,7 @@ def bootstrap_ratings(
             finite where an agent won everything.
         samples: how often deals are resampled.
         seed: of the resampling.
-        confidence: of the intervals.
+        confidence: of the intervals; a single deal tells of none, and their ends are infinite.
     """
     deals, lineups, agents = wins.shape
     generator = np.random.default_rng(seed)
@@ -103,12 +104,20 @@ def bootstrap_ratings(
     for sample in range(samples):
         drawn[sample] = np.bincount(generator.integers(deals, size=deals), minlength=deals) @ flat
     totals = np.concatenate([flat.sum(axis=0)[None], drawn]).reshape(samples + 1, lineups, agents)
-    totals += prior_games * seats / seats.sum(axis=1, keepdims=True)
+    shares = seats / seats.sum(axis=1, keepdims=True)
+    totals += prior_games * shares
+    totals[1:] += generator.poisson(2 * shares, (samples, lineups, agents))
     elo = ELO_SCALE * np.log10(strengths(totals, seats))
     if anchor is not None:
         elo -= elo[:, anchor : anchor + 1]
     ends = np.quantile(elo[1:], [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
-    return Ratings(tuple(Interval(float(m), float(a), float(b)) for m, a, b in zip(elo[0], *ends, strict=True)), anchor)
+    low, high = np.minimum(ends[0], elo[0]), np.maximum(ends[1], elo[0])
+    if deals == 1:
+        is_free = np.arange(agents) != anchor
+        low[is_free], high[is_free] = -np.inf, np.inf
+    return Ratings(
+        tuple(Interval(float(m), float(a), float(b)) for m, a, b in zip(elo[0], low, high, strict=True)), anchor
+    )
 
 
 def find_cycle(beats: NDArray[np.bool_]) -> list[int] | None:

@@ -20,6 +20,8 @@ __all__ = ["Sprt", "elo_of_win_rate", "log_likelihood_ratio", "win_rate_of_elo"]
 #: Groups added at a lost and at a won one, so that either hypothesis is possible from the start (fishtest's value).
 _PRIOR_GROUPS = 1e-3
 _BISECTIONS = 50
+#: Beyond such differences win rates are 0 or 1 to five digits.
+_MOST_ELO = 2000
 
 
 def win_rate_of_elo(elo: float, fair_share: float = 0.5) -> float:
@@ -80,8 +82,10 @@ class Sprt:
 
     def __post_init__(self) -> None:
         for name in ("elo0", "elo1"):
-            if not math.isfinite(getattr(self, name)):
-                raise ValueError(f"{name}={getattr(self, name)!r} is not allowed; allowed: a number")
+            if not -_MOST_ELO <= getattr(self, name) <= _MOST_ELO:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is not allowed; allowed: a number from -{_MOST_ELO} to {_MOST_ELO}"
+                )
         if self.elo1 <= self.elo0:
             raise ValueError(f"elo1={self.elo1!r} is not allowed; allowed: more than elo0={self.elo0!r}")
         for name in ("alpha", "beta"):
@@ -91,7 +95,7 @@ class Sprt:
     @property
     def bounds(self) -> tuple[float, float]:
         """The log-likelihood ratios at which ``elo0`` and ``elo1`` are accepted (Wald 1945)."""
-        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+        return math.log(self.beta) - math.log1p(-self.alpha), math.log1p(-self.beta) - math.log(self.alpha)
 
     def ratio(self, groups: NDArray[Any], fair_share: float = 0.5) -> float:
         """The log-likelihood ratio so far; groups are win shares, ``fair_share`` that of equal sides."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.catalog import make_agent
 from agents.match import MatchResult
 from dominoes_env.arguments import checked_integer
+from dominoes_env.engine.rules import Rules
 from training.chunks import Chunk, chunks_of
 
 __all__ = ["StandIns", "covariates", "default_stand_ins"]
@@ -37,7 +40,7 @@ class StandIns:
 
     Args:
         pairs: two agents each; empty: :func:`default_stand_ins`.
-        reference_deals: deals for their means; None: 20 for each deal of the match, at least 20,000.
+        reference_deals: deals for their means; None: 20 for each deal that the match has played, at least 20,000.
     """
 
     pairs: tuple[tuple[Any, Any], ...] = field(default=())
@@ -54,22 +57,40 @@ class StandIns:
             for pair in self.pairs
         ]
 
-    def reference_chunks(self, chunk: Chunk, deals: int) -> list[list[Chunk]]:
-        """Chunks of other deals, one a pair in each row, for a match of ``deals`` deals that ``chunk`` is a part of."""
-        count = self.reference_deals or max(_REFERENCE_RATIO * deals, _LEAST_REFERENCE)
+    def num_reference_deals(self, deals: int) -> int:
+        """How many a match of so many deals asks for, in whole chunks where the number is not given."""
+        if self.reference_deals is not None:
+            return self.reference_deals
+        return _REFERENCE_CHUNK * math.ceil(max(_REFERENCE_RATIO * deals, _LEAST_REFERENCE) / _REFERENCE_CHUNK)
+
+    def reference_chunks(self, chunk: Chunk, known: int, wanted: int) -> Iterator[Chunk]:
+        """The reference's deals ``known`` to ``wanted`` for the match that ``chunk`` is a part of: other deals than
+        the match's, in rows of a chunk a pair.
+        """
         columns = [
             chunks_of(
                 pair,
                 chunk.rules,
-                count,
+                wanted - known,
                 seed=chunk.seed,
-                first_deal=_REFERENCE_DEAL,
+                first_deal=_REFERENCE_DEAL + known,
                 size=_REFERENCE_CHUNK,
                 mirrored=chunk.mirrored,
             )
             for pair in self.pairs
         ]
-        return [list(row) for row in zip(*columns, strict=True)]
+        return (one for row in zip(*columns, strict=True) for one in row)
+
+    def check(self, rules: Rules) -> None:
+        """Called before a match.
+
+        Raises:
+            ValueError: for a pair that cannot play by ``rules``, or a person.
+        """
+        for agent in (make_agent(agent) for pair in self.pairs for agent in pair):
+            if agent.is_person:
+                raise ValueError(f"control={agent.name!r} is not allowed; allowed: agents that are no persons")
+            agent.check_rules(rules)
 
 
 def covariates(results: Sequence[MatchResult], measure: str) -> NDArray[np.float64]:

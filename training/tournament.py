@@ -21,7 +21,8 @@ from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import describe_rules
 from training.chunk_store import ChunkStore
 from training.chunks import CHUNK_DEALS, chunks_of
-from training.evaluate import fair_share, thinness
+from training.evaluate import thinness
+from training.evaluation import fair_share
 from training.intervals import Interval, mean_interval
 from training.ratings import Ratings, bootstrap_ratings, find_cycle
 from training.workers import executor_of, play_chunks
@@ -137,27 +138,36 @@ def tournament(
         progress: called with the chunks that are done and their number.
 
     Raises:
-        ValueError: for fewer than two agents, equal names, an unknown anchor, and as :func:`training.chunks.chunks_of`.
+        ValueError: for fewer than two agents, equal names, a person, an unknown anchor, and as
+            :func:`training.chunks.chunks_of`.
         TypeError, ChildProcessError: as :func:`training.workers.play_chunks`.
     """
-    names = [make_agent(agent).name for agent in agents]
+    players = [make_agent(agent) for agent in agents]
+    names = [player.name for player in players]
     if len(names) < 2 or len(set(names)) < len(names):
         raise ValueError(f"agents={', '.join(names)} is not allowed; allowed: at least two, of different names")
+    for player in players:
+        if player.is_person:
+            raise ValueError(
+                f"agent={player.name!r} is not allowed in a tournament: it plays every deal many times; "
+                f"allowed: agents that are no persons"
+            )
     if anchor is not None and anchor not in names:
         raise ValueError(f"anchor={anchor!r} is not allowed; allowed: {', '.join(names)}")
     is_paired = rules.num_players == 2 or rules.teams
     pairs = list((combinations if is_paired else permutations)(range(len(names)), 2))
     columns = [chunks_of([agents[a], agents[b]], rules, deals, seed=seed, size=chunk) for a, b in pairs]
-    order = [one for row in zip(*columns, strict=True) for one in row]  # all pairs get on together
+    order = (one for row in zip(*columns, strict=True) for one in row)  # all pairs get on together
+    count = len(pairs) * -(-deals // chunk)
     parts: list[list[MatchResult]] = [[] for _ in pairs]
     with (
-        executor_of(workers) if executor is None else nullcontext(executor) as players,
-        closing(play_chunks(order, executor=players, workers=workers, store=store)) as stream,
+        executor_of(workers) if executor is None else nullcontext(executor) as pool,
+        closing(play_chunks(order, executor=pool, workers=workers, store=store)) as stream,
     ):
         for number, result in enumerate(stream):
             parts[number % len(pairs)].append(result)
             if progress is not None:
-                progress(number + 1, len(order))
+                progress(number + 1, count)
     results = dict(zip(pairs, map(MatchResult.joined, parts), strict=True))
     named = describe_rules(rules)[0] if variant is None else variant
     return _summed_up(names, results, named, names.index(anchor) if anchor is not None else None)
@@ -215,7 +225,7 @@ def _beats(num_agents: int, results: dict[tuple[int, int], MatchResult]) -> NDAr
     beats = np.zeros((num_agents, num_agents), np.bool_)
     for a, b in permutations(range(num_agents), 2):
         more = _own(results, "wins", a, b) - _own(results, "wins", b, a)
-        beats[a, b] = len(more) > 1 and mean_interval(more).low > 0
+        beats[a, b] = mean_interval(more, bounds=(-1, 1)).low > 0
     return beats
 
 

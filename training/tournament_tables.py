@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable
 
 from training.evaluation import counted_deals
@@ -15,11 +16,11 @@ __all__ = ["tournament_csv", "tournament_tables"]
 
 
 def tournament_tables(result: Tournament) -> str:
-    """Ratings, then win rates and points of each agent against each."""
+    """Ratings, then win rates and points of each agent against each, then warnings."""
     zero = "the mean is 0" if result.anchor is None else f"{result.anchor} is 0"
     rows = [["", "Elo", "95 %", "ms a move"]]
     for place, one in enumerate(result.standings, 1):
-        ends = "by definition" if one.agent == result.anchor else f"{one.elo.low:+.0f} to {one.elo.high:+.0f}"
+        ends = "by definition" if one.agent == result.anchor else _ends(one.elo)
         ms = "-" if one.ms_a_move is None else f"{one.ms_a_move:.2g}" if one.ms_a_move < 10 else f"{one.ms_a_move:,.0f}"
         rows.append([f"{place} {one.agent}", f"{one.elo.mean:+.0f}", ends, ms])
     even = f"{100 * result.fair_share:.0f}"
@@ -37,8 +38,13 @@ def tournament_tables(result: Tournament) -> str:
             "",
             f"points a deal of the row against the column{others} ± 95 % (even: 0)",
             *_matrix(result, lambda one: _cell(one.points, 1, "+.2f", result.deals)),
+            *(f"warning: {warning}" for warning in result.warnings),
         ]
     )
+
+
+def _ends(elo: Interval) -> str:
+    return f"{elo.low:+.0f} to {elo.high:+.0f}" if math.isfinite(elo.half_width) else "?"
 
 
 def _cell(interval: Interval, scale: int, form: str, deals: int) -> str:

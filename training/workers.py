@@ -16,12 +16,12 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from typing import Any
 
 from agents.catalog import make_agent
-from agents.human import HumanAgent
 from agents.match import MatchResult
 from dominoes_env.arguments import checked_integer
-from training.chunk_store import ChunkStore
+from training.chunk_store import ChunkStore, Identities
 from training.chunks import Chunk
 
 __all__ = ["executor_of", "play_chunks"]
@@ -32,10 +32,10 @@ _AHEAD = 2
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-def _played(chunk: Chunk, store: ChunkStore | None) -> MatchResult:
+def _played(chunk: Chunk, store: ChunkStore | None, identity: dict[str, Any]) -> MatchResult:
     result = chunk.play()
     if store is not None:
-        store.save(chunk, result)
+        store.save(chunk, identity, result)
     return result
 
 
@@ -52,20 +52,23 @@ def play_chunks(
 
     Raises:
         TypeError: for an agent that cannot be pickled where it would have to be.
-        ValueError: for a damaged file in the store; ``human`` with an executor.
+        ValueError: for a damaged file in the store; a person with an executor.
         ChildProcessError: when a worker process died.
         IllegalChoice, AgentFailure: as :func:`agents.match.play_match`.
     """
+    identities = Identities()
     if executor is None:
         for chunk in chunks:
-            kept = None if store is None else store.load(chunk)
-            yield _played(chunk, store) if kept is None else kept
+            identity = {} if store is None else identities.of(chunk)
+            kept = None if store is None else store.load(chunk, identity)
+            yield _played(chunk, store, identity) if kept is None else kept
         return
     waiting: deque[MatchResult | Future[MatchResult]] = deque()
     try:
         for chunk in chunks:
-            kept = None if store is None else store.load(chunk)
-            waiting.append(_submitted(executor, chunk, store) if kept is None else kept)
+            identity = {} if store is None else identities.of(chunk)
+            kept = None if store is None else store.load(chunk, identity)
+            waiting.append(_submitted(executor, chunk, store, identity) if kept is None else kept)
             if len(waiting) > _AHEAD * workers:
                 yield _awaited(waiting.popleft(), store)
         while waiting:
@@ -76,19 +79,21 @@ def play_chunks(
                 one.cancel()
 
 
-def _submitted(executor: Executor, chunk: Chunk, store: ChunkStore | None) -> Future[MatchResult]:
+def _submitted(
+    executor: Executor, chunk: Chunk, store: ChunkStore | None, identity: dict[str, Any]
+) -> Future[MatchResult]:
     for agent in chunk.agents:
-        if isinstance(make_agent(agent), HumanAgent):
-            raise ValueError("agent='human' plays in this process only; allowed: workers=1")
+        if (made := make_agent(agent)).is_person:
+            raise ValueError(f"agent={made.name!r} plays in this process only; allowed: workers=1")
         try:
             pickle.dumps(agent)
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
             raise TypeError(
-                f"agent {make_agent(agent).name!r} cannot be sent to another process ({why}); "
+                f"agent {made.name!r} cannot be sent to another process ({why}); "
                 f"allowed: a name, an object that can be pickled, or workers=1"
             ) from None
-    return executor.submit(_played, chunk, store)
+    return executor.submit(_played, chunk, store, identity)
 
 
 def _awaited(result: MatchResult | Future[MatchResult], store: ChunkStore | None) -> MatchResult:
