@@ -169,7 +169,9 @@ def _arguments(entry: Entry, parts: list[str], text: str) -> dict[str, Any]:
     allowed = f"allowed: {entry.usage}"
     given: dict[str, str] = {}
     for position, part in enumerate(parts):
+        is_text = bool(entry.parameters) and entry.parameters[0].kind is str  # a path may hold a =
         is_bare = position == 0 and entry.parameters and part.partition("=")[0] not in by_name
+        is_bare = is_bare and (is_text or "=" not in part)
         for item in [f"{entry.parameters[0].name}={part}"] if is_bare else part.split(","):
             key, _, value = item.partition("=")
             if key not in by_name or not value:

@@ -170,7 +170,7 @@ def solve(rules: Rules, state: NDArray[Any], *, max_nodes: int | None = None) ->
     Raises:
         ValueError: for a record of another form, one whose round is over, or one that hides tiles.
     """
-    record = np.array(state).reshape(-1)
+    record = np.asarray(state).reshape(-1).copy()  # of a lone record np.array makes a view
     _check(rules, record)
     limit = NO_LIMIT if max_nodes is None else checked_integer("max_nodes", max_nodes, 1)
     scratch = make_scratch(rules)

@@ -83,16 +83,14 @@ def as_opponent(agent: Any, rules: Rules, *, seed: int = 0) -> Callable[..., NDA
         seed: joins the key that the environment gives each decision: with the same seeds the play is the same.
 
     Raises:
-        ValueError: for an agent that cannot play by the rules. The opponent itself raises it where the environment has
-            other rules, or shows no history to an agent that needs it.
+        ValueError: for an agent that cannot play by the rules. An environment of other rules refuses the opponent, and
+            the opponent one that shows no history to an agent that needs it.
     """
     player = _honest(agent)
     player.check_rules(rules)
     seed = checked_integer("seed", seed, 0, MAX_SEED)
 
     def opponent(observations: NDArray[np.int8], masks: NDArray[np.int8], infos: dict[str, Any]) -> NDArray[np.int64]:
-        if masks.shape[1] != rules.num_actions:
-            raise ValueError(f"masks of {masks.shape[1]} actions are not allowed; the rules have {rules.num_actions}")
         _require_history(player, rules, observations.shape[1])
         turns = Turns(
             rules,
@@ -106,6 +104,7 @@ def as_opponent(agent: Any, rules: Rules, *, seed: int = 0) -> Callable[..., NDA
         )
         return player.act_batch(turns)
 
+    opponent.rules = rules  # type: ignore[attr-defined] - an environment of other rules refuses it
     return opponent
 
 

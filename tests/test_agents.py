@@ -202,6 +202,7 @@ def test_the_catalog_lists_what_there_is_when_a_name_is_unknown():
     for text, match in (
         ("greedy:5", "no argument '5'; allowed: greedy"),
         ("learned", "lacks path"),
+        ("pimc:wolds=3", "no argument 'wolds=3'; allowed: pimc:worlds=50"),
         ("learned:x:mode=", "no argument 'mode='"),
         ("learned:x:y", "no argument 'y'"),
         ("learned:x:mode=best,mode=best", "gives mode twice"),

@@ -239,3 +239,11 @@ def test_what_cannot_be_solved_is_refused() -> None:
         solve(rules, over)
     with pytest.raises(ValueError, match="max_nodes=0"):
         solve(rules, table.states, max_nodes=0)
+
+
+def test_a_lone_record_of_a_table_is_left_alone() -> None:
+    table = Table(make_rules("classic_block"), 2, seed=3)
+    before = table.states.tobytes()
+    solution = solve(table.rules, table.states[0])
+    assert table.states.tobytes() == before
+    assert solution.value == solve(table.rules, table.states[:1]).value

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dominoes_env
-from agents import Agent, as_opponent, as_policy, make_agent
+from agents import Agent, as_opponent, as_policy
 from agents.keys import decision_keys
 from dominoes_env.engine.variants import make_rules
 from dominoes_env.observation import observation_size
@@ -206,6 +206,8 @@ def test_an_opponent_sees_its_turn_with_its_own_key():
     play_learner(dominoes_env.gym_env(rules=rules, opponents=spy), 1)
     assert [turn.key for turn in watcher.turns] == keys and len(set(keys)) == len(keys) > 0
     assert all(turn.player == turn.state["turn"][0] == 1 for turn in watcher.turns)
-    greedy = as_opponent(make_agent("greedy"), make_rules("all_fives"))
-    with pytest.raises(ValueError, match="masks of 58 actions"):
-        dominoes_env.gym_env("classic_block", opening="seat_0", seat=1, opponents=greedy).reset(seed=1)
+    for variant in ("block", "all_fives"):
+        greedy = as_opponent("greedy", make_rules(variant))
+        for make in (dominoes_env.gym_env, dominoes_env.vector_env):
+            with pytest.raises(ValueError, match="plays by other rules"):
+                make(variant="classic_block", opponents=greedy)

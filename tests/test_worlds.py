@@ -303,3 +303,11 @@ def test_without_a_past_what_was_shown_is_respected() -> None:
                         assert not (shown >> high & 1 or shown >> low & 1)
                 return
     pytest.fail("no pass was met")
+
+
+def test_a_lone_record_of_a_table_is_left_alone():
+    table = Table(make_rules("draw"), 2, seed=3)
+    before = table.states.tobytes()
+    seat = int(table.players[0])
+    determinize(table.rules, table.states[0], seat, table.round_history(0), np.random.default_rng(0))
+    assert table.states.tobytes() == before

@@ -133,8 +133,8 @@ def executor_of(workers: int) -> Iterator[Executor | None]:
 
 @contextmanager
 def _worker_environment() -> Iterator[None]:
-    """What the workers inherit: one thread each."""
-    given = dict.fromkeys(_THREAD_VARIABLES, "1")
+    """What the workers inherit: one thread each, and no word of compiling beside this process's own."""
+    given = {**dict.fromkeys(_THREAD_VARIABLES, "1"), "DOMINOES_QUIET": "1"}
     before = {name: os.environ.get(name) for name in given}
     os.environ.update(given)
     try:

@@ -311,7 +311,7 @@ def determinize(
             history, or the places of hidden tiles are too many to be counted (memory for 2**25 counts; seen only in
             double-nine games for four with ``draw_rule="one"``).
     """
-    state = np.array(concealed).reshape(-1)
+    state = np.asarray(concealed).reshape(-1).copy()  # of a lone record np.array makes a view
     if state.shape != (1,) or state.dtype != STATE_DTYPE:
         raise ValueError(
             f"concealed of shape {state.shape}, dtype {state.dtype} is not allowed; allowed: (1,), STATE_DTYPE"

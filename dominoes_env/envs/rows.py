@@ -26,7 +26,8 @@ OpponentPolicy: TypeAlias = Callable[[NDArray[np.int8], NDArray[np.int8], dict[s
 """``policy(observations, masks, infos) -> actions``, for m decisions at once: int8 (m, size), int8 (m, num_actions),
 and integers (m,) back. All arrays are the policy's own, and nothing in them is hidden from the seats that decide.
 ``infos`` has ``row`` and ``player`` (m,), ``state`` (m,) concealed ``STATE_DTYPE``, ``history`` (m, H) int16 and
-``history_length`` (m,): the round's actions in order, and ``key`` (m,) uint64: randomness of each decision's own."""
+``history_length`` (m,): the round's actions in order, and ``key`` (m,) uint64: randomness of each decision's own.
+A policy with an attribute ``rules`` is refused by an environment of other rules."""
 
 Opponents: TypeAlias = OpponentPolicy | Sequence[OpponentPolicy | None] | None
 Seat: TypeAlias = Literal["rotate", "all"] | int
@@ -334,9 +335,12 @@ def _policies(rules: Rules, seat: Any, opponents: Opponents) -> list[OpponentPol
     if isinstance(seat, str) and seat == "all":
         raise ValueError("opponents= is not allowed with seat='all': nobody is left for them to play")
     if callable(opponents):
-        return [opponents] * others
+        opponents = [opponents] * others
     is_sequence = isinstance(opponents, Sequence) and not isinstance(opponents, (str, bytes))
     if not is_sequence or len(opponents) != others or not all(one is None or callable(one) for one in opponents):
         allowed = f"None, a callable, or a sequence of {others} of these, the seat after the learner's first"
         raise ValueError(f"opponents={opponents!r} is not allowed; allowed: {allowed}")
+    for policy in opponents:
+        if getattr(policy, "rules", rules) != rules:
+            raise ValueError(f"opponents: {policy!r} plays by other rules; allowed: those of the environment")
     return list(opponents)

@@ -75,6 +75,8 @@ class SelfPlayVecEnv(VecEnv):
         num_league: int = 0,
         opponents: Opponents = None,
     ) -> None:
+        if not isinstance(rules, Rules):
+            raise ValueError(f"rules={rules!r} is not allowed; allowed: a Rules, as make_rules gives")
         if not reward_scale > 0:
             raise ValueError(f"reward_scale={reward_scale!r} is not allowed; allowed: a number above 0")
         num_envs = checked_integer("num_envs", num_envs, 1)
