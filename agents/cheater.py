@@ -22,11 +22,8 @@ def _choose(rules_row, states, masks, keys, max_nodes, scratch, actions):  # typ
     totals = np.zeros(masks.shape[1])
     weight = np.ones(1)
     for row in range(len(states)):
-        num_legal = 0
-        for action in range(masks.shape[1]):
-            totals[action] = 0.0
-            num_legal += masks[row, action]
-        if num_legal > 1:
+        totals[:] = 0.0
+        if masks[row].sum() > 1:
             add_action_values(rules_row, states[row : row + 1], weight, max_nodes, scratch, totals)
         actions[row] = pick_best(masks[row], totals, keys[row])
 

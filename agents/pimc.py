@@ -76,11 +76,8 @@ def _choose(rules_row, states, histories, lengths, masks, keys, ties, worlds, we
     totals = np.zeros(masks.shape[1])
     generator = np.zeros(1, np.uint64)
     for row in range(len(states)):
-        num_legal = 0
-        for action in range(masks.shape[1]):
-            totals[action] = 0.0
-            num_legal += masks[row, action]
-        if num_legal > 1:
+        totals[:] = 0.0
+        if masks[row].sum() > 1:
             generator[0] = keys[row]
             concealed = states[row : row + 1]
             history = histories[row, : lengths[row]]
