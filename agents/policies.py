@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -66,7 +67,7 @@ def as_policy(agent: Any, env: Any, *, seed: int | None = 0) -> Callable[..., in
         state, history = known["state"], known["history"]
         key = secrets.randbits(64) if seed is None else _key(seed, state, history)
         turn = Turn(rules, known["player"], state, history, np.asarray(seen, np.int8), known["action_mask"], key)
-        return int(player.act(turn))
+        return operator.index(player.act(turn))
 
     return policy
 
