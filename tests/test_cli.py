@@ -244,7 +244,7 @@ def test_a_run_stopped_before_its_first_checkpoint_starts_over(capsys, tmp_path)
     out = tmp_path / "run"
     config = TrainConfig(rows=16, rollout=8, batch=64, epochs=1, hidden=(8,), threads=1, steps=128)
     run = create_run(out, "draw", make_rules("draw"), config)
-    Trainer = pytest.importorskip("training.self_play").Trainer
+    Trainer = pytest.importorskip("training.trainer").Trainer
     Trainer(run).update()  # logs, but no checkpoint
     assert any((out / "tensorboard").iterdir())
     assert main(["train", "--out", str(out), "--resume"]) == 0

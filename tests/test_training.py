@@ -30,7 +30,7 @@ from training.evaluate import evaluate, write_json
 from training.intervals import mean_interval, student_quantile
 from training.rollout import SeatRolloutBuffer, seat_advantages
 from training.run_directory import create_run, open_run
-from training.self_play import Trainer, measure_reward_scale, train
+from training.trainer import Trainer, measure_reward_scale, train
 from training.threads import Threads
 
 # Intervals

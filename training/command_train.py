@@ -68,12 +68,12 @@ def _reopened(path: str | Path, rules: Any, changes: dict[str, Any]) -> Any:
 
 def _import_learner() -> None:
     """torch and SB3, before anything is written: a machine without them gets no empty run directory."""
-    import training.self_play  # noqa: F401
+    import training.trainer  # noqa: F401
 
 
 def _train_run(run: Any) -> int:
     from training.progress import ProgressBar
-    from training.self_play import train
+    from training.trainer import train
 
     with ProgressBar(run) as bar:
         stopped_by = train(run, report=bar.show)

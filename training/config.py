@@ -7,12 +7,19 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CHANGEABLE", "TrainConfig", "setting"]
+__all__ = ["ALGORITHMS", "CHANGEABLE", "TrainConfig", "setting"]
+
+#: MaskablePPO of sb3-contrib, and our own PPO with a magnet and a critic that sees all hands.
+ALGORITHMS = ("maskable_ppo", "magnetic_ppo")
 
 
-def setting(default: Any, meaning: str) -> Any:
-    """A dataclass field with a help text."""
-    return dataclasses.field(default=default, metadata={"help": meaning})
+def setting(default: Any, meaning: str, *, only: str | None = None) -> Any:
+    """A dataclass field with a help text; ``only`` is the algorithm that reads it, if not all do."""
+    return dataclasses.field(default=default, metadata={"help": meaning, "only": only})
+
+#: The largest value of settings that are numbers above 0, and of those that may be 0.
+_ABOVE_0 = {"minutes": math.inf, "learning_rate": 1, "gamma": 1, "clip": 1, "checkpoint_minutes": math.inf}
+_FROM_0 = {"gae_lambda": 1, "entropy": math.inf, "value_weight": math.inf, "magnet": math.inf, "magnet_speed": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +30,7 @@ class TrainConfig:
         ValueError: for a value outside what is allowed, naming setting, value and what is allowed.
     """
 
+    algorithm: str = setting("maskable_ppo", f"how is learnt: {', '.join(ALGORITHMS)}")
     minutes: float = setting(5.0, "minutes of training in all, resumed parts included")
     steps: int = setting(0, "stop after so many decisions in all instead; 0: by minutes")
     seed: int = setting(1, "seeds deals, weights and sampling")
@@ -36,12 +44,17 @@ class TrainConfig:
     gae_lambda: float = setting(0.95, "advantages: 0 trusts the value network, 1 the outcome")
     clip: float = setting(0.2, "bound of PPO on the change of a probability")
     entropy: float = setting(0.01, "weight of the entropy bonus")
-    value_weight: float = setting(0.5, "weight of the value loss")
+    value_weight: float = setting(0.5, "weight of the value loss", only="maskable_ppo")
+    magnet: float = setting(0.05, "weight of the divergence from the magnet, a slow copy of the policy", only="magnetic_ppo")
+    magnet_speed: float = setting(0.05, "part of its way to the policy that the magnet goes at an update", only="magnetic_ppo")
     reward: str = setting("margin", "what is learnt: margin, points or win")
     checkpoint_minutes: float = setting(1.0, "minutes between two checkpoints")
     threads: int = setting(0, "threads of torch; 0: one a core or one, whichever is measured to be faster")
 
     def __post_init__(self) -> None:
+        for name, words in {"algorithm": ALGORITHMS, "reward": ("margin", "points", "win")}.items():
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name}={getattr(self, name)!r} is not allowed; allowed: {', '.join(words)}")
         wholes = {"steps": 0, "seed": 0, "rows": 1, "rollout": 2, "batch": 2, "epochs": 1, "threads": 0}
         for name, least in wholes.items():
             value = getattr(self, name)
@@ -49,24 +62,31 @@ class TrainConfig:
                 raise ValueError(f"{name}={value!r} is not allowed; allowed: an integer of at least {least}")
         if self.seed >= 2**31:
             raise ValueError(f"seed={self.seed!r} is not allowed; allowed: an integer below 2**31")
-        above = {"minutes": math.inf, "learning_rate": 1, "gamma": 1, "clip": 1, "checkpoint_minutes": math.inf}
-        for name, most in above.items():
+        for name, most in _ABOVE_0.items():
             value = getattr(self, name)
             if not _is_number(value) or not 0 < value <= most:
                 bound = "" if most == math.inf else f", at most {most}"
                 raise ValueError(f"{name}={value!r} is not allowed; allowed: a number above 0{bound}")
-        for name, most in {"gae_lambda": 1, "entropy": math.inf, "value_weight": math.inf}.items():
+        for name, most in _FROM_0.items():
             value = getattr(self, name)
             if not _is_number(value) or not 0 <= value <= most:
                 bound = "" if most == math.inf else f", at most {most}"
                 raise ValueError(f"{name}={value!r} is not allowed; allowed: a number of at least 0{bound}")
         if not self.hidden or any(isinstance(u, bool) or not isinstance(u, int) or u < 1 for u in self.hidden):
             raise ValueError(f"hidden={self.hidden!r} is not allowed; allowed: integers of at least 1, such as 128,128")
-        if self.reward not in ("margin", "points", "win"):
-            raise ValueError(f"reward={self.reward!r} is not allowed; allowed: margin, points, win")
         if self.batch > self.rows * self.rollout:
             most = self.rows * self.rollout
             raise ValueError(f"batch={self.batch!r} is not allowed; allowed: at most rows * rollout = {most}")
+        self._refuse_unread()
+
+    def _refuse_unread(self) -> None:
+        for field in dataclasses.fields(self):
+            reader, value = field.metadata["only"], getattr(self, field.name)
+            if reader not in (None, self.algorithm) and value != field.default:
+                raise ValueError(
+                    f"{field.name}={value!r} is not allowed with algorithm={self.algorithm!r}, which does not read it; "
+                    f"allowed: {field.default!r}, or algorithm={reader!r}"
+                )
 
     def to_dict(self) -> dict[str, Any]:
         """Every setting and its value, as JSON has it."""
