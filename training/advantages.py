@@ -1,8 +1,8 @@
 """Advantages where every seat learns: each decision is followed by the same seat's next decision in that game.
 
 The next decision of a row is another seat's, and to take it, as the stock buffer does, would credit his value to this
-one. Here each row holds one chain a seat. Between two decisions of a seat its rewards add up, whoever moved; the discount
-applies once from decision to decision; the end of an episode closes the chains of all seats.
+one. Here each row holds one chain a seat. Between two decisions of a seat its rewards add up, whoever moved; the
+discount applies once from decision to decision; the end of an episode closes the chains of all seats.
 
 Where the rollout ends, the seat on turn goes on with the value of the decision that it faces. The others' next
 decisions are not known yet, so their last decision in the rollout stands in as the end of their chains: its value

@@ -17,6 +17,7 @@ def setting(default: Any, meaning: str, *, only: str | None = None) -> Any:
     """A dataclass field with a help text; ``only`` is the algorithm that reads it, if not all do."""
     return dataclasses.field(default=default, metadata={"help": meaning, "only": only})
 
+
 #: The largest value of settings that are numbers above 0, and of those that may be 0.
 _ABOVE_0 = {"minutes": math.inf, "learning_rate": 1, "gamma": 1, "clip": 1, "checkpoint_minutes": math.inf}
 _FROM_0 = {"gae_lambda": 1, "entropy": math.inf, "value_weight": math.inf, "magnet": math.inf, "magnet_speed": 1}
@@ -45,8 +46,12 @@ class TrainConfig:
     clip: float = setting(0.2, "bound of PPO on the change of a probability")
     entropy: float = setting(0.01, "weight of the entropy bonus")
     value_weight: float = setting(0.5, "weight of the value loss", only="maskable_ppo")
-    magnet: float = setting(0.05, "weight of the divergence from the magnet, a slow copy of the policy", only="magnetic_ppo")
-    magnet_speed: float = setting(0.05, "part of its way to the policy that the magnet goes at an update", only="magnetic_ppo")
+    magnet: float = setting(
+        0.05, "weight of the divergence from the magnet, a slow copy of the policy", only="magnetic_ppo"
+    )
+    magnet_speed: float = setting(
+        0.05, "part of its way to the policy that the magnet goes at an update", only="magnetic_ppo"
+    )
     reward: str = setting("margin", "what is learnt: margin, points or win")
     checkpoint_minutes: float = setting(1.0, "minutes between two checkpoints")
     threads: int = setting(0, "threads of torch; 0: one a core or one, whichever is measured to be faster")

@@ -8,14 +8,14 @@ update, of the decisions of all seats,
     maximise   E[ min(r A, clip(r, 1 - clip, 1 + clip) A) ]  -  magnet * KL(policy, magnet)  +  entropy * H(policy)
 
 where r is the probability of the action now over that when it was taken, and A its advantage to the seat that took it.
-The clip keeps a step short, as the proximal term of mirror descent does. The magnet is an average of past weights: after
-each update it goes ``magnet_speed`` of its way to the policy's.
+The clip keeps a step short, as the proximal term of mirror descent does. The magnet is an average of past weights:
+after each update it goes ``magnet_speed`` of its way to the policy's.
 
 The critic learns the return of a decision from what the seat sees and what it does not (``Table.hidden``), which takes
 the luck of the deal out of the advantages. Only the actor is exported, and it reads observations alone.
 
-An update is collect, judge, learn. What runs side by side shares nothing: two halves of the rows; actor and critic, which
-are two networks. So the number of threads changes nothing but the time, not a bit of the weights.
+An update is collect, judge, learn. What runs side by side shares nothing: two halves of the rows; actor and critic,
+which are two networks. So the number of threads changes nothing but the time, not a bit of the weights.
 """
 
 from __future__ import annotations
@@ -26,104 +26,30 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.keys import fraction as fraction_of
 from agents.policy_file import Policy
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.rules import Rules
 from dominoes_env.observation import hidden_layout, observation_space
 from dominoes_env.table import Table, random_keys
 from training.advantages import seat_advantages
+from training.batch_play import Games, Rollout, gather, play_part, sample, to_log_probabilities
 from training.checkpoint import packed, unpack
 from training.config import TrainConfig
 from training.export import export_policy, observation_scale
 
-__all__ = ["Games", "MagneticPPO", "make_magnetic_ppo"]
+__all__ = ["MagneticPPO", "make_magnetic_ppo", "policy_gradient"]
 
 #: Decisions that are judged at once; their activations fit into a core's cache.
 _CHUNK = 2048
 #: Gradients longer than this are shortened to it.
 _LONGEST = 0.5
-
-
-class Games(Protocol):
-    """Rows of games that are played and seen as a :class:`dominoes_env.table.Table` is."""
-
-    rules: Rules
-    num_games: int
-
-    @property
-    def players(self) -> NDArray[np.int8]: ...
-    @property
-    def observations(self) -> NDArray[np.int8]: ...
-    @property
-    def masks(self) -> NDArray[np.int8]: ...
-    @property
-    def rewards(self) -> NDArray[np.float32]: ...
-    @property
-    def terminated(self) -> NDArray[np.bool_]: ...
-    @property
-    def truncated(self) -> NDArray[np.bool_]: ...
-    def hidden(self) -> NDArray[np.int8]: ...
-    def step(self, actions: Any, *, autoreset: bool = False) -> None: ...
-    def arrays(self) -> dict[str, NDArray[Any]]: ...
-
-
-# What is computed decision by decision.
-
-
-@jit
-def gather(seen, chosen, scale, inputs):  # type: ignore[no-untyped-def]
-    """The first entries of the rows ``chosen`` of ``seen`` (int8), times ``scale``, into ``inputs`` float32 (m, D)."""
-    for k in range(len(chosen)):
-        for j in range(inputs.shape[1]):
-            inputs[k, j] = np.float32(seen[chosen[k], j]) * scale[j]
-
-
-@jit
-def to_log_probabilities(logits, masks):  # type: ignore[no-untyped-def]
-    """Turn the logits (m, A) of legal actions into the logarithms of their probabilities, in place."""
-    for row in range(len(logits)):
-        top = -np.inf
-        for action in range(logits.shape[1]):
-            if masks[row, action] == 1:
-                top = max(top, np.float64(logits[row, action]))
-        total = 0.0
-        for action in range(logits.shape[1]):
-            if masks[row, action] == 1:
-                total += math.exp(np.float64(logits[row, action]) - top)
-        shift = top + math.log(total)
-        for action in range(logits.shape[1]):
-            if masks[row, action] == 1:
-                logits[row, action] -= shift
-
-
-@jit
-def sample(log_probabilities, masks, keys, actions, taken):  # type: ignore[no-untyped-def]
-    """A legal action each by its probability into ``actions``, the logarithm of that into ``taken``.
-
-    ``keys`` (m,) uint64, not 0, are the sources of randomness: xorshift* states (Vigna 2016), moved on.
-    """
-    for row in range(len(actions)):
-        key = keys[row]
-        key ^= key >> np.uint64(12)
-        key ^= key << np.uint64(25)
-        key ^= key >> np.uint64(27)
-        keys[row] = key
-        left = fraction_of(key * np.uint64(0x2545F4914F6CDD1D))
-        for action in range(masks.shape[1]):
-            if masks[row, action] == 1:
-                actions[row] = action  # the last legal one, if rounding leaves something over
-                left -= math.exp(np.float64(log_probabilities[row, action]))
-                if left < 0:
-                    break
-        taken[row] = log_probabilities[row, actions[row]]
 
 
 @jit
@@ -171,43 +97,6 @@ def policy_gradient(now, magnets, masks, actions, taken, advantages, chosen, wei
         sums[3] += ratio - 1 - change
 
 
-# What has been played.
-
-
-@dataclass(frozen=True)
-class Rollout:
-    """Decisions of all rows in order, and the ones that the rows stand at afterwards (where it says T + 1)."""
-
-    seen: NDArray[np.int8]
-    """(T + 1, rows, size): observation, then what the seat does not see."""
-    masks: NDArray[np.int8]
-    """(T, rows, actions)."""
-    acted: NDArray[np.int8]
-    """(T + 1, rows): the seat that decides."""
-    actions: NDArray[np.int64]
-    """(T, rows)."""
-    taken: NDArray[np.float32]
-    """(T, rows): the log-probability of the action."""
-    rewards: NDArray[np.float32]
-    """(T, rows, seats): what every seat got until the next decision of the row, scaled."""
-    dones: NDArray[np.bool_]
-    """(T, rows): whether the episode ended by then."""
-
-    @classmethod
-    def empty(cls, steps: int, rows: int, games: Games) -> Rollout:
-        """Room for ``steps`` decisions in each of ``rows`` rows of such games."""
-        size = games.observations.shape[1] + games.hidden().shape[1]
-        return cls(
-            np.zeros((steps + 1, rows, size), np.int8),
-            np.zeros((steps, rows, games.masks.shape[1]), np.int8),
-            np.zeros((steps + 1, rows), np.int8),
-            np.zeros((steps, rows), np.int64),
-            np.zeros((steps, rows), np.float32),
-            np.zeros((steps, rows, games.rewards.shape[1]), np.float32),
-            np.zeros((steps, rows), np.bool_),
-        )
-
-
 def _network(inputs: int, hidden: Sequence[int], outputs: int, gain: float, generator: torch.Generator) -> Any:
     """Linear layers with ReLU between, orthogonal at the start, the last one times ``gain``."""
     layers: list[torch.nn.Module] = []
@@ -240,7 +129,7 @@ class MagneticPPO:
         self.decisions = 0
         self.games = games
         bounds = np.cumsum([0, *(part.num_games for part in games)]).tolist()
-        self._parts = [slice(start, stop) for start, stop in zip(bounds, bounds[1:], strict=False)]
+        self._parts = [slice(start, stop) for start, stop in pairwise(bounds)]
         self._scale = scale
         self._size = games[0].observations.shape[1]
         self._keys = random_keys(config.seed, config.rows)
@@ -310,31 +199,8 @@ class MagneticPPO:
         }
 
     def _collect(self, number: int) -> None:
-        """Play on in the games of a part."""
-        games, part, rollout = self.games[number], self._parts[number], self.rollout
-        rows = np.arange(part.start, part.stop)
-        inputs = torch.empty((games.num_games, self._size))
-        with torch.inference_mode():
-            for t in range(len(rollout.actions)):
-                self._look(number, t)
-                masks = rollout.masks[t, part]
-                masks[...] = games.masks
-                gather(rollout.seen[t], rows, self._scale, inputs.numpy())
-                logits = self.actor(inputs).numpy()
-                to_log_probabilities(logits, masks)
-                actions = rollout.actions[t, part]
-                sample(logits, masks, self._keys[part], actions, rollout.taken[t, part])
-                games.step(actions, autoreset=True)
-                rollout.rewards[t, part] = games.rewards
-                rollout.rewards[t, part] /= np.float32(self.reward_scale)
-                rollout.dones[t, part] = games.terminated | games.truncated
-        self._look(number, len(rollout.actions))
-
-    def _look(self, number: int, t: int) -> None:
-        games, part = self.games[number], self._parts[number]
-        self.rollout.acted[t, part] = games.players
-        self.rollout.seen[t, part, : self._size] = games.observations
-        self.rollout.seen[t, part, self._size :] = games.hidden()
+        part, games = self._parts[number], self.games[number]
+        play_part(self.rollout, part, games, self.actor, self._scale, self._keys[part], self.reward_scale)
 
     def _values(self) -> NDArray[np.float32]:
         """What the critic makes of all decisions, (T + 1, rows)."""
@@ -342,14 +208,14 @@ class MagneticPPO:
 
     def _magnets(self) -> NDArray[np.float32]:
         """Log-probabilities of the magnet for all decisions, (T * rows, actions)."""
-        masks = self.rollout.masks.reshape(-1, self.rollout.masks.shape[2])
+        masks = self.rollout.masks_flat()
         logits = self._judged(self.magnet, self._size)[: len(masks)]
         to_log_probabilities(logits, masks)
         return logits
 
     def _judged(self, network: Any, size: int) -> NDArray[np.float32]:
         """The outputs of a network that reads the first ``size`` entries, for all of ``seen``."""
-        seen = self._flat_seen()
+        seen = self.rollout.seen_flat()
         outputs = np.empty((len(seen), network[-1].out_features), np.float32)
         inputs = torch.empty((_CHUNK, size))
         with torch.inference_mode():
@@ -358,9 +224,6 @@ class MagneticPPO:
                 gather(seen, chosen, self._scale, inputs.numpy())
                 outputs[chosen] = network(inputs[: len(chosen)]).numpy()
         return outputs
-
-    def _flat_seen(self) -> NDArray[np.int8]:
-        return self.rollout.seen.reshape(-1, self.rollout.seen.shape[2])
 
     def _minibatches(self, order: np.random.Generator, decisions: NDArray[np.int64]) -> Any:
         """Every decision once an epoch, in a new order, in parts of about ``batch``."""
@@ -371,8 +234,8 @@ class MagneticPPO:
     def _teach_actor(
         self, decisions: NDArray[np.int64], advantages: NDArray[np.float32], magnets: NDArray[np.float32]
     ) -> dict[str, float]:
-        rollout, config, seen = self.rollout, self.config, self._flat_seen()
-        masks, actions, taken = rollout.masks.reshape(magnets.shape), rollout.actions.ravel(), rollout.taken.ravel()
+        rollout, config, seen = self.rollout, self.config, self.rollout.seen_flat()
+        masks, actions, taken = rollout.masks_flat(), rollout.actions.ravel(), rollout.taken.ravel()
         weights = np.array([config.clip, config.magnet, config.entropy])
         sums, count = np.zeros(4), 0
         for chosen in self._minibatches(self._orders[0], decisions):
@@ -382,9 +245,7 @@ class MagneticPPO:
             now = logits.detach().numpy().copy()
             to_log_probabilities(now, masks[chosen])
             gradient = torch.empty_like(logits)
-            policy_gradient(
-                now, magnets, masks, actions, taken, advantages, chosen, weights, gradient.numpy(), sums
-            )
+            policy_gradient(now, magnets, masks, actions, taken, advantages, chosen, weights, gradient.numpy(), sums)
             self._descend(self.actor, self._optimizers[0], logits, gradient)
             count += len(chosen)
         names = ("magnet_divergence", "entropy", "clip_fraction", "approx_kl")
@@ -392,7 +253,7 @@ class MagneticPPO:
 
     def _teach_critic(self, decisions: NDArray[np.int64], goals: NDArray[np.float32]) -> float:
         """Descend on half the squared error; returns its mean square."""
-        seen, total, count = self._flat_seen(), 0.0, 0
+        seen, total, count = self.rollout.seen_flat(), 0.0, 0
         for chosen in self._minibatches(self._orders[1], decisions):
             inputs = torch.empty((len(chosen), len(self._scale)))
             gather(seen, chosen, self._scale, inputs.numpy())

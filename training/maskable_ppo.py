@@ -1,4 +1,4 @@
-"""The stock algorithm: MaskablePPO of sb3-contrib on :class:`dominoes_env.envs.sb3.SelfPlayVecEnv`, every seat learning."""
+"""The stock algorithm: MaskablePPO of sb3-contrib on ``dominoes_env.envs.sb3.SelfPlayVecEnv``, every seat learning."""
 
 from __future__ import annotations
 

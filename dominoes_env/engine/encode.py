@@ -200,7 +200,7 @@ def write_history(state, rules, player, history, history_row, length, values, ro
 
 @jit(borrows=True)
 def write_hidden(state, rules, player, values, row):
-    """What ``player`` does not see: the other hands, seats counted from his own; where tiles are drawn, how soon each is.
+    """What ``player`` does not see: the other hands, seats counted from his; how soon each tile is drawn, if any are.
 
     ``values`` is int8 (rows, size). It adds to an observation what a critic may know, and no player.
     """
