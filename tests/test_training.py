@@ -189,6 +189,14 @@ def test_settings_that_the_algorithm_does_not_read_are_refused(algorithm, unread
     assert getattr(TrainConfig(algorithm=reader, **unread), name) == value
 
 
+def test_a_default_may_depend_on_the_algorithm():
+    stock, own = (TrainConfig(algorithm=algorithm) for algorithm in ALGORITHMS)
+    assert (stock.epochs, own.epochs) == (4, 2)
+    assert TrainConfig(algorithm="magnetic_ppo", epochs=4).epochs == 4
+    assert TrainConfig.from_dict({"epochs": 3}) == TrainConfig(epochs=3)
+    assert TrainConfig() == stock
+
+
 def test_settings_survive_json():
     config = TrainConfig(hidden=(8, 4), minutes=2)
     assert TrainConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config

@@ -30,9 +30,12 @@ def add_train(commands: Any) -> None:
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
     group = parser.add_argument_group("settings")
     for field in dataclasses.fields(TrainConfig):
-        default = field.default
+        default = field.metadata["default"]
         kind: Any = _hidden if isinstance(default, tuple) else type(default)
-        shown = ",".join(map(str, default)) if isinstance(default, tuple) else default
+        shown = ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
+        shown += "".join(f"; {algorithm}: {other}" for algorithm, other in field.metadata["others"].items())
+        if field.metadata["only"]:
+            shown += f"; read by {field.metadata['only']} alone"
         group.add_argument(
             "--" + field.name.replace("_", "-"),
             type=kind,

@@ -13,9 +13,17 @@ __all__ = ["ALGORITHMS", "CHANGEABLE", "TrainConfig", "setting"]
 ALGORITHMS = ("maskable_ppo", "magnetic_ppo")
 
 
-def setting(default: Any, meaning: str, *, only: str | None = None) -> Any:
-    """A dataclass field with a help text; ``only`` is the algorithm that reads it, if not all do."""
-    return dataclasses.field(default=default, metadata={"help": meaning, "only": only})
+def setting(default: Any, meaning: str, *, only: str | None = None, **others: Any) -> Any:
+    """A dataclass field with a help text.
+
+    Args:
+        default: what it is if nothing is said.
+        meaning: the help text.
+        only: the algorithm that reads it, if not all do.
+        others: the default under the algorithm of that name, where it is another one.
+    """
+    metadata = {"help": meaning, "only": only, "default": default, "others": others}
+    return dataclasses.field(default=None if others else default, metadata=metadata)
 
 
 #: The largest value of settings that are numbers above 0, and of those that may be 0.
@@ -38,9 +46,11 @@ class TrainConfig:
     rows: int = setting(512, "games played side by side")
     rollout: int = setting(64, "decisions a row between two updates")
     batch: int = setting(2048, "decisions a minibatch")
-    epochs: int = setting(4, "passes over the decisions of an update")
+    epochs: int = setting(4, "passes over the decisions of an update", magnetic_ppo=2)
     hidden: tuple[int, ...] = setting((128, 128), "units of the hidden layers, of policy and value network each")
-    learning_rate: float = setting(1e-3, "step size of Adam at the start; it falls linearly to a tenth at the end")
+    learning_rate: float = setting(
+        1e-3, "step size of Adam at the start; it falls linearly to a tenth at the end", magnetic_ppo=3e-3
+    )
     gamma: float = setting(1.0, "discount from a seat's decision to its next")
     gae_lambda: float = setting(0.95, "advantages: 0 trusts the value network, 1 the outcome")
     clip: float = setting(0.2, "bound of PPO on the change of a probability")
@@ -54,12 +64,16 @@ class TrainConfig:
     )
     reward: str = setting("margin", "what is learnt: margin, points or win")
     checkpoint_minutes: float = setting(1.0, "minutes between two checkpoints")
-    threads: int = setting(0, "threads of torch; 0: one a core or one, whichever is measured to be faster")
+    threads: int = setting(0, "threads that learn; 0: as many as pay on this machine")
 
     def __post_init__(self) -> None:
         for name, words in {"algorithm": ALGORITHMS, "reward": ("margin", "points", "win")}.items():
             if getattr(self, name) not in words:
                 raise ValueError(f"{name}={getattr(self, name)!r} is not allowed; allowed: {', '.join(words)}")
+        for field in dataclasses.fields(self):
+            if getattr(self, field.name) is None and field.metadata["others"]:
+                default = field.metadata["others"].get(self.algorithm, field.metadata["default"])
+                object.__setattr__(self, field.name, default)
         wholes = {"steps": 0, "seed": 0, "rows": 1, "rollout": 2, "batch": 2, "epochs": 1, "threads": 0}
         for name, least in wholes.items():
             value = getattr(self, name)

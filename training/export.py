@@ -15,7 +15,7 @@ from dominoes_env.engine.rules import Rules
 __all__ = ["export_policy", "observation_scale"]
 
 
-def observation_scale(low: NDArray[np.int8], high: NDArray[np.int8]) -> NDArray[np.float32]:
+def observation_scale(low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.float32]:
     """What inputs with these bounds are multiplied by, entry by entry, so that all lie in -1..1; float32 (size,)."""
     largest = np.maximum(np.abs(low.astype(np.float32)), np.abs(high.astype(np.float32)))
     scale: NDArray[np.float32] = (1 / np.maximum(largest, 1)).astype(np.float32)

@@ -76,20 +76,22 @@ def policy_gradient(now, magnets, masks, actions, taken, advantages, chosen, wei
         row = chosen[k]
         entropy, divergence = 0.0, 0.0
         for action in range(masks.shape[1]):
+            gradient[k, action] = 0
             if masks[row, action] == 1:
                 log = np.float64(now[k, action])
-                entropy -= math.exp(log) * log
-                divergence += math.exp(log) * (log - magnets[row, action])
+                probability = math.exp(log)
+                entropy -= probability * log
+                divergence += probability * (log - magnets[row, action])
+                gradient[k, action] = probability / len(chosen)
         change = np.float64(now[k, actions[row]]) - taken[row]
         ratio, advantage = math.exp(change), np.float64(advantages[row])
         is_clipped = ratio > 1 + clip if advantage > 0 else ratio < 1 - clip
         push = 0.0 if is_clipped else ratio * advantage
         for action in range(masks.shape[1]):
-            gradient[k, action] = 0
             if masks[row, action] == 1:
                 log = np.float64(now[k, action])
                 pull = magnet_weight * (log - magnets[row, action] - divergence) + entropy_weight * (log + entropy)
-                gradient[k, action] = math.exp(log) * (push + pull) / len(chosen)
+                gradient[k, action] *= push + pull
         gradient[k, actions[row]] -= push / len(chosen)
         sums[0] += divergence
         sums[1] += entropy
@@ -167,22 +169,15 @@ class MagneticPPO:
         collected = time.monotonic()
         values, magnets = self._together(self._values, self._magnets)
         advantages, known = seat_advantages(
-            values[:-1],
-            rollout.acted[:-1],
-            rollout.rewards,
-            rollout.dones,
-            values[-1],
-            rollout.acted[-1],
-            self.config.gamma,
-            self.config.gae_lambda,
-        )
+            values[:-1], rollout.acted[:-1], rollout.rewards, rollout.dones, values[-1], rollout.acted[-1],
+            self.config.gamma, self.config.gae_lambda,
+        )  # fmt: skip
         decisions = np.flatnonzero(known)
         gained, goals = advantages.ravel(), (advantages + values[:-1]).ravel()
-        spread = gained[decisions].std()
-        size_one = (gained - gained[decisions].mean()) / (spread + 1e-8)
+        of_size_one = (gained - gained[decisions].mean()) / (gained[decisions].std() + 1e-8)
         judged = time.monotonic()
         figures, error = self._together(
-            lambda: self._teach_actor(decisions, size_one, magnets), lambda: self._teach_critic(decisions, goals)
+            lambda: self._teach_actor(decisions, of_size_one, magnets), lambda: self._teach_critic(decisions, goals)
         )
         with torch.no_grad():
             for slow, fast in zip(self.magnet.parameters(), self.actor.parameters(), strict=True):
