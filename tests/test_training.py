@@ -343,9 +343,18 @@ def test_rewards_are_brought_to_size_one():
     assert measure_reward_scale(make_rules("bergen")) < 8
 
 
-def test_self_play_learns(tmp_path):
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_self_play_learns(algorithm, tmp_path):
     """A minute's worth of what `dominoes train` does, cut short: far above random all the same."""
-    settings = {"rows": 128, "rollout": 32, "batch": 1024, "hidden": (64,), "learning_rate": 3e-3, "steps": 160_000}
+    settings = {
+        "algorithm": algorithm,
+        "rows": 128,
+        "rollout": 32,
+        "batch": 1024,
+        "hidden": (64,),
+        "learning_rate": 3e-3,
+        "steps": 160_000,
+    }
     run = create_run(tmp_path / "run", "draw", make_rules("draw"), TrainConfig(**settings, threads=1))
     train(run)
     results = yardsticks(run.path, run.rules, variant="draw", deals=1000, seed=1)

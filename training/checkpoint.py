@@ -62,13 +62,13 @@ def packed(array: NDArray[Any]) -> dict[str, Any]:
     return {"layout": f"{array.shape} {array.dtype}", "bytes": content}
 
 
-def unpack(packed: dict[str, Any], into: NDArray[Any]) -> None:
+def unpack(content: dict[str, Any], into: NDArray[Any]) -> None:
     """Write what :func:`packed` made into an array of the same layout.
 
     Raises:
         ValueError: if it has another layout.
     """
     layout = f"{into.shape} {into.dtype}"
-    if packed["layout"] != layout:
-        raise ValueError(f"games are laid out as {packed['layout'][:80]}, not {layout[:80]}")
-    into[...] = np.frombuffer(packed["bytes"].numpy().tobytes(), into.dtype).reshape(into.shape)
+    if content["layout"] != layout:
+        raise ValueError(f"games are laid out as {content['layout'][:80]}, not {layout[:80]}")
+    into[...] = np.frombuffer(content["bytes"].numpy().tobytes(), into.dtype).reshape(into.shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib
 import shlex
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def _train(arguments: argparse.Namespace) -> int:
     else:
         variant, rules = rules_of(arguments)
         config = TrainConfig(**given)
-        _import_learner()
+        _import_learner(config)
         run = create_run(arguments.out, variant, rules, config)
     return _train_run(run)
 
@@ -69,9 +70,10 @@ def _reopened(path: str | Path, rules: Any, changes: dict[str, Any]) -> Any:
     return run
 
 
-def _import_learner() -> None:
-    """torch and SB3, before anything is written: a machine without them gets no empty run directory."""
-    import training.trainer  # noqa: F401
+def _import_learner(config: TrainConfig) -> None:
+    """torch, and SB3 if it is used, before anything is written: a machine without them gets no empty run directory."""
+    for module in ("trainer", config.algorithm):
+        importlib.import_module(f"training.{module}")
 
 
 def _train_run(run: Any) -> int:
@@ -114,7 +116,7 @@ def _demo(arguments: argparse.Namespace) -> int:
     rules = make_rules("draw")
     settings = {"minutes": arguments.minutes, "seed": arguments.seed}
     config = TrainConfig(**settings)
-    _import_learner()
+    _import_learner(config)
     out = Path(arguments.out)
     if (out / CONFIG_NAME).exists():
         print(f"{out} is there: going on with it (remove it to start anew)")

@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["ALGORITHMS", "CHANGEABLE", "TrainConfig", "setting"]
 
-#: MaskablePPO of sb3-contrib, and our own PPO with a magnet and a critic that sees all hands.
+#: MaskablePPO of sb3-contrib, and our own PPO with a magnet and a critic that sees all hands; each in its file here.
 ALGORITHMS = ("maskable_ppo", "magnetic_ppo")
 
 

@@ -266,7 +266,7 @@ class MagneticPPO:
         optimizer.step()
 
     def _warm_up(self) -> None:
-        """Have everything compiled or loaded before a clock runs."""
+        """Have this file's kernels compiled or loaded before a clock runs."""
         logits, masks = np.zeros((1, 2), np.float32), np.ones((2, 3, 2), np.int8)
         keys, actions, taken = np.ones(1, np.uint64), np.zeros(1, np.int64), np.zeros(1, np.float32)
         gather(np.zeros((1, 1), np.int8), np.zeros(1, np.int64), taken, logits[:, :1].copy())
@@ -309,6 +309,8 @@ def make_magnetic_ppo(rules: Rules, config: TrainConfig, reward_scale: float) ->
     first = config.rows - config.rows // 2
     ids = [ids for ids in (np.arange(first), np.arange(first, config.rows)) if len(ids)]
     games = [Table(rules, len(ids), seed=config.seed, game_ids=ids, reward=reward, skip_forced=True) for ids in ids]
+    other = Table(rules, 1, skip_forced=True)  # a step compiled or loaded before a clock runs
+    other.step(other.masks.argmax(axis=1), autoreset=True)
     space = observation_space(rules)
     hidden = [observation_scale(*np.repeat([[p.low], [p.high]], p.size, 1)) for p in hidden_layout(rules).values()]
     scale = np.concatenate([observation_scale(space.low, space.high), *hidden])
