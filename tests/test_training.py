@@ -191,7 +191,7 @@ def test_settings_that_the_algorithm_does_not_read_are_refused(algorithm, unread
 
 def test_a_default_may_depend_on_the_algorithm():
     stock, own = (TrainConfig(algorithm=algorithm) for algorithm in ALGORITHMS)
-    assert (stock.epochs, own.epochs) == (4, 2)
+    assert (stock.gae_lambda, own.gae_lambda) == (0.95, 0.5)
     assert TrainConfig(algorithm="magnetic_ppo", epochs=4).epochs == 4
     assert TrainConfig.from_dict({"epochs": 3}) == TrainConfig(epochs=3)
     assert TrainConfig() == stock

@@ -52,7 +52,7 @@ class TrainConfig:
         1e-3, "step size of Adam at the start; it falls linearly to a tenth at the end", magnetic_ppo=3e-3
     )
     gamma: float = setting(1.0, "discount from a seat's decision to its next")
-    gae_lambda: float = setting(0.95, "advantages: 0 trusts the value network, 1 the outcome")
+    gae_lambda: float = setting(0.95, "advantages: 0 trusts the value network, 1 the outcome", magnetic_ppo=0.5)
     clip: float = setting(0.2, "bound of PPO on the change of a probability")
     entropy: float = setting(0.01, "weight of the entropy bonus")
     value_weight: float = setting(0.5, "weight of the value loss", only="maskable_ppo")
