@@ -176,7 +176,7 @@ def test_wrong_settings_are_refused_by_name(wrong):
 @pytest.mark.parametrize(
     ("algorithm", "unread", "reader"),
     [
-        ("maskable_ppo", {"magnet": 0.2}, "magnetic_ppo"),
+        ("maskable_ppo", {"magnet": 0.3}, "magnetic_ppo"),
         ("maskable_ppo", {"magnet_speed": 0.2}, "magnetic_ppo"),
         ("magnetic_ppo", {"value_weight": 0.1}, "maskable_ppo"),
     ],

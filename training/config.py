@@ -54,10 +54,10 @@ class TrainConfig:
     gamma: float = setting(1.0, "discount from a seat's decision to its next")
     gae_lambda: float = setting(0.95, "advantages: 0 trusts the value network, 1 the outcome", magnetic_ppo=0.5)
     clip: float = setting(0.2, "bound of PPO on the change of a probability")
-    entropy: float = setting(0.01, "weight of the entropy bonus")
+    entropy: float = setting(0.01, "weight of the entropy bonus", magnetic_ppo=0.003)
     value_weight: float = setting(0.5, "weight of the value loss", only="maskable_ppo")
     magnet: float = setting(
-        0.05, "weight of the divergence from the magnet, a slow copy of the policy", only="magnetic_ppo"
+        0.2, "weight of the divergence from the magnet, a slow copy of the policy", only="magnetic_ppo"
     )
     magnet_speed: float = setting(
         0.05, "part of its way to the policy that the magnet goes at an update", only="magnetic_ppo"
