@@ -267,7 +267,7 @@ def test_a_run_stopped_before_its_first_checkpoint_starts_over(capsys, tmp_path)
     out = tmp_path / "run"
     config = TrainConfig(rows=16, rollout=8, batch=64, epochs=1, hidden=(8,), threads=1, steps=128)
     run = create_run(out, "draw", make_rules("draw"), config)
-    Trainer = pytest.importorskip("training.self_play").Trainer
+    Trainer = pytest.importorskip("training.trainer").Trainer
     Trainer(run).update()  # logs, but no checkpoint
     assert any((out / "tensorboard").iterdir())
     assert main(["train", "--out", str(out), "--resume"]) == 0
@@ -276,6 +276,23 @@ def test_a_run_stopped_before_its_first_checkpoint_starts_over(capsys, tmp_path)
         (out / name).unlink()
     assert main(["train", "--out", str(out), "--resume"]) == 2  # the logs tell that there was one
     assert re.search(r"damaged: it has tensorboard/events\S+ but no checkpoint", capsys.readouterr().err)
+
+
+def test_the_algorithm_is_a_setting(capsys, tmp_path):
+    pytest.importorskip("sb3_contrib")
+    out = str(tmp_path / "run")
+    tiny = ["--rows", "16", "--rollout", "8", "--batch", "64", "--hidden", "8", "--steps", "128", "--threads", "1"]
+    words = ["train", "--variant", "draw", "--algorithm", "magnetic_ppo", "--out", out, *tiny]
+    assert main([*words, "--value-weight", "0.1"]) == 2
+    assert "value_weight=0.1 is not allowed with algorithm='magnetic_ppo'" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    assert main(words) == 0
+    assert main(["train", "--out", out, "--resume", "--algorithm", "maskable_ppo"]) == 2
+    assert "algorithm='maskable_ppo' is not allowed with --resume" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "(default: 4; magnetic_ppo: 2)" in told and "read by maskable_ppo alone)" in told
 
 
 def test_demo_trains_and_prints_a_table(capsys, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib
 import shlex
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,12 @@ def add_train(commands: Any) -> None:
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
     group = parser.add_argument_group("settings")
     for field in dataclasses.fields(TrainConfig):
-        default = field.default
+        default = field.metadata["default"]
         kind: Any = _hidden if isinstance(default, tuple) else type(default)
-        shown = ",".join(map(str, default)) if isinstance(default, tuple) else default
+        shown = ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
+        shown += "".join(f"; {algorithm}: {other}" for algorithm, other in field.metadata["others"].items())
+        if field.metadata["only"]:
+            shown += f"; read by {field.metadata['only']} alone"
         group.add_argument(
             "--" + field.name.replace("_", "-"),
             type=kind,
@@ -52,7 +56,7 @@ def _train(arguments: argparse.Namespace) -> int:
     else:
         variant, rules = rules_of(arguments)
         config = TrainConfig(**given)
-        _import_learner()
+        _import_learner(config)
         run = create_run(arguments.out, variant, rules, config)
     return _train_run(run)
 
@@ -66,14 +70,15 @@ def _reopened(path: str | Path, rules: Any, changes: dict[str, Any]) -> Any:
     return run
 
 
-def _import_learner() -> None:
-    """torch and SB3, before anything is written: a machine without them gets no empty run directory."""
-    import training.self_play  # noqa: F401
+def _import_learner(config: TrainConfig) -> None:
+    """torch, and SB3 if it is used, before anything is written: a machine without them gets no empty run directory."""
+    for module in ("trainer", config.algorithm):
+        importlib.import_module(f"training.{module}")
 
 
 def _train_run(run: Any) -> int:
     from training.progress import ProgressBar
-    from training.self_play import train
+    from training.trainer import train
 
     with ProgressBar(run) as bar:
         stopped_by = train(run, report=bar.show)
@@ -111,7 +116,7 @@ def _demo(arguments: argparse.Namespace) -> int:
     rules = make_rules("draw")
     settings = {"minutes": arguments.minutes, "seed": arguments.seed}
     config = TrainConfig(**settings)
-    _import_learner()
+    _import_learner(config)
     out = Path(arguments.out)
     if (out / CONFIG_NAME).exists():
         print(f"{out} is there: going on with it (remove it to start anew)")

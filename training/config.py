@@ -7,12 +7,28 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CHANGEABLE", "TrainConfig", "setting"]
+__all__ = ["ALGORITHMS", "CHANGEABLE", "TrainConfig", "setting"]
+
+#: MaskablePPO of sb3-contrib, and our own PPO with a magnet and a critic that sees all hands; each in its file here.
+ALGORITHMS = ("maskable_ppo", "magnetic_ppo")
 
 
-def setting(default: Any, meaning: str) -> Any:
-    """A dataclass field with a help text."""
-    return dataclasses.field(default=default, metadata={"help": meaning})
+def setting(default: Any, meaning: str, *, only: str | None = None, **others: Any) -> Any:
+    """A dataclass field with a help text.
+
+    Args:
+        default: what it is if nothing is said.
+        meaning: the help text.
+        only: the algorithm that reads it, if not all do.
+        others: the default under the algorithm of that name, where it is another one.
+    """
+    metadata = {"help": meaning, "only": only, "default": default, "others": others}
+    return dataclasses.field(default=None if others else default, metadata=metadata)
+
+
+#: The largest value of settings that are numbers above 0, and of those that may be 0.
+_ABOVE_0 = {"minutes": math.inf, "learning_rate": 1, "gamma": 1, "clip": 1, "checkpoint_minutes": math.inf}
+_FROM_0 = {"gae_lambda": 1, "entropy": math.inf, "value_weight": math.inf, "magnet": math.inf, "magnet_speed": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,25 +39,41 @@ class TrainConfig:
         ValueError: for a value outside what is allowed, naming setting, value and what is allowed.
     """
 
+    algorithm: str = setting("maskable_ppo", f"how is learnt: {', '.join(ALGORITHMS)}")
     minutes: float = setting(5.0, "minutes of training in all, resumed parts included")
     steps: int = setting(0, "stop after so many decisions in all instead; 0: by minutes")
     seed: int = setting(1, "seeds deals, weights and sampling")
     rows: int = setting(512, "games played side by side")
     rollout: int = setting(64, "decisions a row between two updates")
     batch: int = setting(2048, "decisions a minibatch")
-    epochs: int = setting(4, "passes over the decisions of an update")
+    epochs: int = setting(4, "passes over the decisions of an update", magnetic_ppo=2)
     hidden: tuple[int, ...] = setting((128, 128), "units of the hidden layers, of policy and value network each")
-    learning_rate: float = setting(1e-3, "step size of Adam at the start; it falls linearly to a tenth at the end")
+    learning_rate: float = setting(
+        1e-3, "step size of Adam at the start; it falls linearly to a tenth at the end", magnetic_ppo=3e-3
+    )
     gamma: float = setting(1.0, "discount from a seat's decision to its next")
-    gae_lambda: float = setting(0.95, "advantages: 0 trusts the value network, 1 the outcome")
+    gae_lambda: float = setting(0.95, "advantages: 0 trusts the value network, 1 the outcome", magnetic_ppo=0.5)
     clip: float = setting(0.2, "bound of PPO on the change of a probability")
-    entropy: float = setting(0.01, "weight of the entropy bonus")
-    value_weight: float = setting(0.5, "weight of the value loss")
+    entropy: float = setting(0.01, "weight of the entropy bonus", magnetic_ppo=0.003)
+    value_weight: float = setting(0.5, "weight of the value loss", only="maskable_ppo")
+    magnet: float = setting(
+        0.2, "weight of the divergence from the magnet, a slow copy of the policy", only="magnetic_ppo"
+    )
+    magnet_speed: float = setting(
+        0.05, "part of its way to the policy that the magnet goes at an update", only="magnetic_ppo"
+    )
     reward: str = setting("margin", "what is learnt: margin, points or win")
     checkpoint_minutes: float = setting(1.0, "minutes between two checkpoints")
-    threads: int = setting(0, "threads of torch; 0: one a core or one, whichever is measured to be faster")
+    threads: int = setting(0, "threads that learn; 0: as many as pay on this machine")
 
     def __post_init__(self) -> None:
+        for name, words in {"algorithm": ALGORITHMS, "reward": ("margin", "points", "win")}.items():
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name}={getattr(self, name)!r} is not allowed; allowed: {', '.join(words)}")
+        for field in dataclasses.fields(self):
+            if getattr(self, field.name) is None and field.metadata["others"]:
+                default = field.metadata["others"].get(self.algorithm, field.metadata["default"])
+                object.__setattr__(self, field.name, default)
         wholes = {"steps": 0, "seed": 0, "rows": 1, "rollout": 2, "batch": 2, "epochs": 1, "threads": 0}
         for name, least in wholes.items():
             value = getattr(self, name)
@@ -49,24 +81,31 @@ class TrainConfig:
                 raise ValueError(f"{name}={value!r} is not allowed; allowed: an integer of at least {least}")
         if self.seed >= 2**31:
             raise ValueError(f"seed={self.seed!r} is not allowed; allowed: an integer below 2**31")
-        above = {"minutes": math.inf, "learning_rate": 1, "gamma": 1, "clip": 1, "checkpoint_minutes": math.inf}
-        for name, most in above.items():
+        for name, most in _ABOVE_0.items():
             value = getattr(self, name)
             if not _is_number(value) or not 0 < value <= most:
                 bound = "" if most == math.inf else f", at most {most}"
                 raise ValueError(f"{name}={value!r} is not allowed; allowed: a number above 0{bound}")
-        for name, most in {"gae_lambda": 1, "entropy": math.inf, "value_weight": math.inf}.items():
+        for name, most in _FROM_0.items():
             value = getattr(self, name)
             if not _is_number(value) or not 0 <= value <= most:
                 bound = "" if most == math.inf else f", at most {most}"
                 raise ValueError(f"{name}={value!r} is not allowed; allowed: a number of at least 0{bound}")
         if not self.hidden or any(isinstance(u, bool) or not isinstance(u, int) or u < 1 for u in self.hidden):
             raise ValueError(f"hidden={self.hidden!r} is not allowed; allowed: integers of at least 1, such as 128,128")
-        if self.reward not in ("margin", "points", "win"):
-            raise ValueError(f"reward={self.reward!r} is not allowed; allowed: margin, points, win")
         if self.batch > self.rows * self.rollout:
             most = self.rows * self.rollout
             raise ValueError(f"batch={self.batch!r} is not allowed; allowed: at most rows * rollout = {most}")
+        self._refuse_unread()
+
+    def _refuse_unread(self) -> None:
+        for field in dataclasses.fields(self):
+            reader, value = field.metadata["only"], getattr(self, field.name)
+            if reader not in (None, self.algorithm) and value != field.default:
+                raise ValueError(
+                    f"{field.name}={value!r} is not allowed with algorithm={self.algorithm!r}, which does not read it; "
+                    f"allowed: {field.default!r}, or algorithm={reader!r}"
+                )
 
     def to_dict(self) -> dict[str, Any]:
         """Every setting and its value, as JSON has it."""

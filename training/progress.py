@@ -9,7 +9,7 @@ from types import TracebackType
 from tqdm import tqdm
 
 from training.run_directory import Run
-from training.self_play import Progress
+from training.trainer import Progress
 
 __all__ = ["ProgressBar"]
 
@@ -18,7 +18,7 @@ _LINE_SECONDS = 30.0
 
 
 class ProgressBar:
-    """Shows every :class:`training.self_play.Progress` that it is given; a context manager."""
+    """Shows every :class:`training.trainer.Progress` that it is given; a context manager."""
 
     def __init__(self, run: Run) -> None:
         self._is_terminal = sys.stderr.isatty()
