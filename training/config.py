@@ -38,11 +38,22 @@ class TrainConfig:
     entropy: float = setting(0.01, "weight of the entropy bonus")
     value_weight: float = setting(0.5, "weight of the value loss")
     reward: str = setting("margin", "what is learnt: margin, points or win")
+    league: float = setting(0.25, "share of the rows that play the league; 0: all play themselves")
+    league_size: int = setting(12, "past selves in the league at most")
+    league_thumbs: float = setting(0.2, "share of league games against rules of thumb, once there are past selves")
+    league_hardness: float = setting(4.0, "how much rather those are met who do better; 0: all alike")
+    gate_updates: int = setting(40, "updates between two candidates for the league")
+    gate_elo: float = setting(10.0, "a candidate enters if it is so much stronger than the last one, and not equal")
+    gate_deals: int = setting(4000, "deals of a candidate's match at most")
+    ladder: tuple[str, ...] = setting(("random", "greedy", "doubles", "flexible"), "agents to be measured against")
+    ladder_deals: int = setting(1000, "mirrored deals against each of them")
+    ladder_minutes: float = setting(2.0, "minutes between two looks at the ladder, each after a checkpoint")
     checkpoint_minutes: float = setting(1.0, "minutes between two checkpoints")
     threads: int = setting(0, "threads of torch; 0: one a core or one, whichever is measured to be faster")
 
     def __post_init__(self) -> None:
         wholes = {"steps": 0, "seed": 0, "rows": 1, "rollout": 2, "batch": 2, "epochs": 1, "threads": 0}
+        wholes |= {"league_size": 1, "gate_updates": 1, "gate_deals": 1, "ladder_deals": 2}
         for name, least in wholes.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -50,18 +61,24 @@ class TrainConfig:
         if self.seed >= 2**31:
             raise ValueError(f"seed={self.seed!r} is not allowed; allowed: an integer below 2**31")
         above = {"minutes": math.inf, "learning_rate": 1, "gamma": 1, "clip": 1, "checkpoint_minutes": math.inf}
+        above |= {"gate_elo": 1000, "ladder_minutes": math.inf}
         for name, most in above.items():
             value = getattr(self, name)
             if not _is_number(value) or not 0 < value <= most:
                 bound = "" if most == math.inf else f", at most {most}"
                 raise ValueError(f"{name}={value!r} is not allowed; allowed: a number above 0{bound}")
-        for name, most in {"gae_lambda": 1, "entropy": math.inf, "value_weight": math.inf}.items():
+        from_zero = {"gae_lambda": 1, "entropy": math.inf, "value_weight": math.inf}
+        from_zero |= {"league": 1, "league_thumbs": 1, "league_hardness": math.inf}
+        for name, most in from_zero.items():
             value = getattr(self, name)
             if not _is_number(value) or not 0 <= value <= most:
                 bound = "" if most == math.inf else f", at most {most}"
                 raise ValueError(f"{name}={value!r} is not allowed; allowed: a number of at least 0{bound}")
         if not self.hidden or any(isinstance(u, bool) or not isinstance(u, int) or u < 1 for u in self.hidden):
             raise ValueError(f"hidden={self.hidden!r} is not allowed; allowed: integers of at least 1, such as 128,128")
+        are_names = isinstance(self.ladder, tuple) and all(isinstance(name, str) and name for name in self.ladder)
+        if not self.ladder or not are_names:
+            raise ValueError(f"ladder={self.ladder!r} is not allowed; allowed: agents by name, such as greedy,flexible")
         if self.reward not in ("margin", "points", "win"):
             raise ValueError(f"reward={self.reward!r} is not allowed; allowed: margin, points, win")
         if self.batch > self.rows * self.rollout:
@@ -70,7 +87,9 @@ class TrainConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Every setting and its value, as JSON has it."""
-        return {**dataclasses.asdict(self), "hidden": list(self.hidden)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in dataclasses.asdict(self).items()
+        }
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> TrainConfig:
@@ -79,14 +98,11 @@ class TrainConfig:
         for name in values:
             if name not in names:
                 raise ValueError(f"unknown setting {name!r}; the settings are: {', '.join(names)}")
-        values = dict(values)
-        if "hidden" in values:
-            values["hidden"] = tuple(values["hidden"])
-        return cls(**values)
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
 
 #: Settings that may differ when a run is resumed: they bound or report it, and do not change what is learnt so far.
-CHANGEABLE = ("minutes", "steps", "checkpoint_minutes", "threads")
+CHANGEABLE = ("minutes", "steps", "ladder_minutes", "checkpoint_minutes", "threads")
 
 
 def _is_number(value: Any) -> bool:
