@@ -162,7 +162,7 @@ def test_wrong_input_is_one_line_and_exit_code_2(words, said, capsys, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-@pytest.mark.parametrize("words", [["fly"], ["train"], ["evaluate"], ["train", "--out", "x", "--rows", "many"]])
+@pytest.mark.parametrize("words", [["fly"], ["train", "--out"], ["evaluate"], ["train", "--rows", "many"]])
 def test_what_does_not_parse_is_exit_code_2_too(words, capsys):
     with pytest.raises(SystemExit) as end:
         main(words)

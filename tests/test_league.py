@@ -11,8 +11,12 @@ from linear_policy import policy_of
 from agents.learned import LearnedAgent
 from dominoes_env.engine.variants import make_rules
 from dominoes_env.envs.rows import Rows
+from training.config import TrainConfig
 from training.gate import Gate
-from training.league import League, priority
+from training.league import League
+from training.partner import Partner
+from training.priority import priority
+from training.run_directory import create_run
 
 
 def make_rows(rules, league, num_rows: int, opponents=None) -> Rows:
@@ -233,3 +237,36 @@ def test_past_selves_answer_as_the_agent_does(tmp_path):
 
     list(play(make_rows(rules, league, 8, spy), league, 20))
     assert max(seen) > 1 and agent.name == "learned"
+
+
+def test_a_partner_plays_as_the_learner_does(tmp_path):
+    """In the environment of Stable-Baselines3, with teams: opponents by the league, the seat opposite by the policy."""
+    pytest.importorskip("stable_baselines3")
+    from dominoes_env.envs.sb3 import SelfPlayVecEnv
+
+    rules = make_rules("partners")
+    run = create_run(tmp_path / "run", "partners", rules, TrainConfig(rows=16, batch=64, league=0.5, league_size=3))
+    league, partner, asked = League.of(run), Partner(rules), []
+
+    def spy(observations, masks, infos):
+        answers = partner(observations, masks, infos)
+        asked.append((infos["player"], answers, masks))
+        return answers
+
+    env = SelfPlayVecEnv(rules, 16, num_league=league.num_rows, opponents=league.opponents(spy))
+    policy = policy_of("partners", 50.0)  # so sure of itself that sampling takes its best
+    league.admit(policy)
+    partner.follow(policy)
+    asked.clear()
+    for _ in range(40):
+        learners = env.players[8:]
+        env.step(env.action_masks().argmax(axis=1))
+        league.record(env.league_episodes, env.acted[8:], env.seat_rewards[8:], env.dones[8:])
+        assert (env.acted[8:] == learners).all()
+    assert league.num_rows == 8 and league.size == 3 and league.directory == run.path / "league"
+    assert sum(one.games for one in league.standings()) > 20
+    for _, answers, masks in asked:
+        logits = np.where(masks == 1, policy.biases[0], -np.inf)
+        assert (logits[np.arange(len(answers)), answers] > logits.max(axis=1) - 1).all()
+    assert len(asked) > 20
+    assert League(rules, 0, tmp_path).opponents(partner) is None

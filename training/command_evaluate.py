@@ -29,7 +29,12 @@ def add_match_flags(parser: argparse.ArgumentParser) -> None:
 
 def add_evaluate(commands: Any) -> None:
     parser = add_command(commands, "evaluate", _evaluate, "play mirrored deals and print how the first agent does")
-    parser.add_argument("agents", nargs="+", metavar="AGENT", help="names (see: dominoes agents) or run directories")
+    parser.add_argument(
+        "agents",
+        nargs="+",
+        metavar="AGENT",
+        help="names (see: dominoes agents) or run directories (their best policy; RUN/policy.json is the last)",
+    )
     add_match_flags(parser)
     parser.add_argument("--one-seat", action="store_true", help="play each deal once, the first agent in seat 0")
     group = parser.add_argument_group(

@@ -42,7 +42,7 @@ class TrainConfig:
     league_size: int = setting(12, "past selves in the league at most")
     league_thumbs: float = setting(0.2, "share of league games against rules of thumb, once there are past selves")
     league_hardness: float = setting(4.0, "how much rather those are met who do better; 0: all alike")
-    gate_updates: int = setting(40, "updates between two candidates for the league")
+    gate_updates: int = setting(30, "updates between two candidates for the league")
     gate_elo: float = setting(10.0, "a candidate enters if it is so much stronger than the last one, and not equal")
     gate_deals: int = setting(4000, "deals of a candidate's match at most")
     ladder: tuple[str, ...] = setting(("random", "greedy", "doubles", "flexible"), "agents to be measured against")

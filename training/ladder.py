@@ -22,6 +22,7 @@ from dominoes_env.engine.rules import Rules
 from training.curve import Curve
 from training.intervals import Interval, mean_interval
 from training.league import RULES_OF_THUMB
+from training.run_directory import Run
 
 __all__ = ["LADDER_NAME", "LADDER_SEED", "Ladder", "Look"]
 
@@ -102,6 +103,12 @@ class Ladder:
         self.directory, self.rules, self.opponents, self.deals = directory, rules, tuple(opponents), deals
         self._curve = Curve(directory / LADDER_NAME, _columns(self.opponents), upto=upto)
         self._best_low = _best_low(directory)
+
+    @classmethod
+    def of(cls, run: Run, *, upto: int | None = None) -> Ladder:
+        """The ladder that a run's settings ask for."""
+        config = run.config
+        return cls(run.path, run.rules, opponents=config.ladder, deals=config.ladder_deals, upto=upto)
 
     def measure(self, policy: Policy, *, decisions: int, minutes: float) -> Look:
         """Play the ladder, note the look, and keep the policy if it is the best so far.

@@ -31,28 +31,18 @@ from agents.policy_file import Policy, load_policy, save_policy
 from dominoes_env.arguments import checked_integer
 from dominoes_env.engine.rules import Rules
 from training.gate import Admission, Gate
+from training.priority import priority
+from training.run_directory import LEAGUE_NAME, Run
 
-__all__ = ["RULES_OF_THUMB", "League", "Standing", "priority"]
+__all__ = ["RULES_OF_THUMB", "League", "Standing"]
 
 RULES_OF_THUMB = ("random", "greedy", "doubles", "flexible")
 #: A member of which nothing is known counts as equal to the learner, with the weight of so many games.
 _PRIOR_GAMES = 50.0
-#: The least share of a member in the draws of its kind, in equal shares: estimates must be kept up.
-_LEAST_SHARE = 0.1
 #: Sums of float32 rewards of a drawn game are off by less.
 _TIE = 1e-4
 _NOBODY = -1
 _FORMAT = 1
-
-
-def priority(win_rates: NDArray[np.float64], hardness: float) -> NDArray[np.float64]:
-    """How likely each member is to be met, adding up to 1: ``(1 - p) ** hardness`` of the learner's win rate p.
-
-    ``hardness`` 0 is uniform, 2 that of AlphaStar. Luck keeps win rates of dominoes near 1/2, so more tells apart more.
-    """
-    weights = (1 - win_rates) ** hardness + 1e-12
-    shares: NDArray[np.float64] = weights / weights.sum()
-    return (1 - _LEAST_SHARE) * shares + _LEAST_SHARE / len(shares)
 
 
 @dataclass(frozen=True)
@@ -143,6 +133,21 @@ class League:
         self._margins = np.zeros(num_rows)
         self._forget_draw()
 
+    @classmethod
+    def of(cls, run: Run) -> League:
+        """The league that a run's settings ask for, as it is before the first game."""
+        config = run.config
+        return cls(
+            run.rules,
+            round(config.league * config.rows),
+            run.path / LEAGUE_NAME,
+            seed=config.seed,
+            thumb_share=config.league_thumbs,
+            size=config.league_size,
+            hardness=config.league_hardness,
+            gate=Gate(config.gate_elo, config.gate_deals),
+        )
+
     # Answering
 
     def __call__(self, observations: NDArray[np.int8], masks: NDArray[np.int8], infos: dict[str, Any]) -> ArrayLike:
@@ -156,7 +161,12 @@ class League:
         return actions
 
     def opponents(self, partner: Callable[..., ArrayLike]) -> Any:
-        """What an environment takes as ``opponents=``: with teams ``partner`` (the learner's policy) sits opposite."""
+        """What an environment takes as ``opponents=``: with teams ``partner`` (the learner's policy) sits opposite.
+
+        None for a league without rows.
+        """
+        if not self.num_rows:
+            return None
         return [self, partner, self] if self.rules.teams else self
 
     def members_of(self, rows: NDArray[np.int64], episodes: NDArray[np.int64]) -> NDArray[np.int64]:
