@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from linear_policy import policy_of
 
+from agents.catalog import make_agent
 from agents.learned import LearnedAgent
+from agents.uniform import UniformAgent
 from dominoes_env.engine.variants import make_rules
 from dominoes_env.envs.rows import Rows
 from training.config import TrainConfig
@@ -214,6 +217,8 @@ def test_what_does_not_fit_is_refused(tmp_path):
         League(rules, 4, tmp_path).restore(state)
     with pytest.raises(ValueError, match="other rules"):
         league.admit(policy_of("block", 1))
+    with pytest.raises(ValueError, match="'cheater' is not allowed: it sees hidden tiles"):
+        League(rules, 4, tmp_path, thumbs=("cheater",))
     for wrong in ({"thumbs": ()}, {"thumb_share": 1.5}, {"size": 0}, {"hardness": -1}, {"half_life": 0}, {"mode": "x"}):
         (name, _), *_ = wrong.items()
         with pytest.raises(ValueError, match=f"{name}=.*is not allowed"):
@@ -270,3 +275,23 @@ def test_a_partner_plays_as_the_learner_does(tmp_path):
         assert (logits[np.arange(len(answers)), answers] > logits.max(axis=1) - 1).all()
     assert len(asked) > 20
     assert League(rules, 0, tmp_path).opponents(partner) is None
+
+
+class OtherLuck(UniformAgent):
+    """As strong as ``random``, with other choices: mirrored games of the two are not all even."""
+
+    def act_batch(self, turns):
+        return super().act_batch(replace(turns, keys=turns.keys * np.uint64(3)))
+
+
+def test_the_gate_seldom_lets_in_an_equal():
+    """At most 1 in 20 should pass, here of 60: 9 or more would come once in 500 times."""
+    rules = make_rules("classic_block")
+    gate = Gate(elo=40, deals=1000)
+    matches = [gate.try_out(OtherLuck(), make_agent("random"), rules, seed) for seed in range(60)]
+    assert [match.stop.verdict for match in matches].count("elo1") < 9
+    assert len({match.win_rate.mean for match in matches}) > 10
+    assert gate.try_out(make_agent("greedy"), OtherLuck(), rules, 0).stop.verdict == "elo1"
+    for wrong in ({"elo": 0}, {"deals": 0}):
+        with pytest.raises(ValueError, match="is not allowed"):
+            Gate(**wrong)

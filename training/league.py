@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from agents.adapters import as_opponent
-from agents.base import Agent
+from agents.base import Agent, Turns
 from agents.catalog import make_agent
 from agents.keys import decision_keys
 from agents.learned import LearnedAgent
@@ -64,7 +63,6 @@ class _Member:
     number: int
     """Its own for ever; rules of thumb come first."""
     agent: Agent
-    answer: Callable[..., ArrayLike]
     is_thumb: bool
     is_retired: bool = False
     """Drawn no more; it stays until no row plays it."""
@@ -153,11 +151,16 @@ class League:
     def __call__(self, observations: NDArray[np.int8], masks: NDArray[np.int8], infos: dict[str, Any]) -> ArrayLike:
         """Actions of the members that ``infos["row"]`` play in ``infos["episode"]``; see ``OpponentPolicy``."""
         numbers = self.members_of(infos["row"], infos["episode"])
-        actions = np.zeros(len(numbers), np.int64)
-        for number in np.unique(numbers):
-            his = numbers == number
-            part = {name: values[his] for name, values in infos.items()}
-            actions[his] = self._members[int(number)].answer(observations[his], masks[his], part)
+        order = np.argsort(numbers, kind="stable")  # each member's decisions side by side
+        fields = [infos[name][order] for name in ("player", "state", "history", "history_length")]
+        fields += [observations[order], masks[order], decision_keys(self.seed, infos["key"][order])]
+        chosen = np.zeros(len(numbers), np.int64)
+        present, starts = np.unique(numbers[order], return_index=True)
+        for number, start, end in zip(present.tolist(), starts, [*starts[1:], len(numbers)], strict=True):
+            turns = Turns(self.rules, *(values[start:end] for values in fields))
+            chosen[start:end] = self._members[number].agent.act_batch(turns)
+        actions = np.empty_like(chosen)
+        actions[order] = chosen
         return actions
 
     def opponents(self, partner: Callable[..., ArrayLike]) -> Any:
@@ -289,8 +292,10 @@ class League:
         return agent
 
     def _enter(self, number: int, agent: Agent, *, is_thumb: bool = False, **known: Any) -> None:
-        answer = as_opponent(agent, self.rules, seed=self.seed)
-        self._members[number] = _Member(number, agent, answer, is_thumb, **known)
+        if agent.sees_all:
+            raise ValueError(f"agent={agent.name!r} is not allowed: it sees hidden tiles")
+        agent.check_rules(self.rules)
+        self._members[number] = _Member(number, agent, is_thumb, **known)
 
     def _drop_retired(self) -> None:
         playing = set(self._playing.ravel().tolist())
