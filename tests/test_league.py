@@ -285,7 +285,7 @@ class OtherLuck(UniformAgent):
 
 
 def test_the_gate_seldom_lets_in_an_equal():
-    """At most 1 in 20 should pass, here of 60: 9 or more would come once in 500 times."""
+    """At most 1 in 20 should pass, here of 60: 9 or more would come once in 350 times."""
     rules = make_rules("classic_block")
     gate = Gate(elo=40, deals=1000)
     matches = [gate.try_out(OtherLuck(), make_agent("random"), rules, seed) for seed in range(60)]

@@ -98,7 +98,10 @@ class TrainConfig:
         for name in values:
             if name not in names:
                 raise ValueError(f"unknown setting {name!r}; the settings are: {', '.join(names)}")
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        settings: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+        }
+        return cls(**settings)
 
 
 #: Settings that may differ when a run is resumed: they bound or report it, and do not change what is learnt so far.

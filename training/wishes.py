@@ -40,11 +40,13 @@ class Wishes:
     def under(self, top: Wishes) -> Wishes:
         """Both, those of ``top`` first. A variant that ``top`` names begins the rules anew."""
         if top.variant is not None:
-            variant, num_players, knobs = top.variant, top.num_players, top.knobs
+            game = top
         else:
-            variant, knobs = self.variant, {**self.knobs, **top.knobs}
             num_players = self.num_players if top.num_players is None else top.num_players
-        return Wishes(variant, num_players, knobs, {**self.settings, **top.settings}, top.preset or self.preset)
+            game = Wishes(self.variant, num_players, {**self.knobs, **top.knobs})
+        return Wishes(
+            game.variant, game.num_players, game.knobs, {**self.settings, **top.settings}, top.preset or self.preset
+        )
 
     def rules(self) -> tuple[str, Rules]:
         """The name of the variant (``draw`` if none is asked for) and the rules.
