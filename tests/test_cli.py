@@ -185,7 +185,7 @@ def test_an_illegal_choice_is_one_line_and_exit_code_2(capsys, monkeypatch):
     assert "agent 'greedy' chose action=57 in deal " in said and said.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [["fly"], ["train"], ["evaluate"], ["train", "--out", "x", "--rows", "many"]])
+@pytest.mark.parametrize("words", [["fly"], ["train", "--out"], ["evaluate"], ["train", "--rows", "many"]])
 def test_what_does_not_parse_is_exit_code_2_too(words, capsys):
     with pytest.raises(SystemExit) as end:
         main(words)

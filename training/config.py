@@ -28,7 +28,9 @@ def setting(default: Any, meaning: str, *, only: str | None = None, **others: An
 
 #: The largest value of settings that are numbers above 0, and of those that may be 0.
 _ABOVE_0 = {"minutes": math.inf, "learning_rate": 1, "gamma": 1, "clip": 1, "checkpoint_minutes": math.inf}
+_ABOVE_0 |= {"gate_elo": 1000, "ladder_minutes": math.inf}
 _FROM_0 = {"gae_lambda": 1, "entropy": math.inf, "value_weight": math.inf, "magnet": math.inf, "magnet_speed": 1}
+_FROM_0 |= {"league": 1, "league_thumbs": 1, "league_hardness": math.inf}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +65,16 @@ class TrainConfig:
         0.05, "part of its way to the policy that the magnet goes at an update", only="magnetic_ppo"
     )
     reward: str = setting("margin", "what is learnt: margin, points or win")
+    league: float = setting(0.25, "share of the rows that play the league; 0: all play themselves")
+    league_size: int = setting(12, "past selves in the league at most")
+    league_thumbs: float = setting(0.2, "share of league games against rules of thumb, once there are past selves")
+    league_hardness: float = setting(4.0, "how much rather those are met who do better; 0: all alike")
+    gate_updates: int = setting(30, "updates between two candidates for the league")
+    gate_elo: float = setting(10.0, "a candidate enters if it is so much stronger than the last one, and not equal")
+    gate_deals: int = setting(4000, "deals of a candidate's match at most")
+    ladder: tuple[str, ...] = setting(("random", "greedy", "doubles", "flexible"), "agents to be measured against")
+    ladder_deals: int = setting(1000, "mirrored deals against each of them")
+    ladder_minutes: float = setting(2.0, "minutes between two looks at the ladder, each after a checkpoint")
     checkpoint_minutes: float = setting(1.0, "minutes between two checkpoints")
     threads: int = setting(0, "threads that learn; 0: as many as pay on this machine")
 
@@ -75,6 +87,7 @@ class TrainConfig:
                 default = field.metadata["others"].get(self.algorithm, field.metadata["default"])
                 object.__setattr__(self, field.name, default)
         wholes = {"steps": 0, "seed": 0, "rows": 1, "rollout": 2, "batch": 2, "epochs": 1, "threads": 0}
+        wholes |= {"league_size": 1, "gate_updates": 1, "gate_deals": 1, "ladder_deals": 2}
         for name, least in wholes.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -93,6 +106,9 @@ class TrainConfig:
                 raise ValueError(f"{name}={value!r} is not allowed; allowed: a number of at least 0{bound}")
         if not self.hidden or any(isinstance(u, bool) or not isinstance(u, int) or u < 1 for u in self.hidden):
             raise ValueError(f"hidden={self.hidden!r} is not allowed; allowed: integers of at least 1, such as 128,128")
+        are_names = isinstance(self.ladder, tuple) and all(isinstance(name, str) and name for name in self.ladder)
+        if not self.ladder or not are_names:
+            raise ValueError(f"ladder={self.ladder!r} is not allowed; allowed: agents by name, such as greedy,flexible")
         if self.batch > self.rows * self.rollout:
             most = self.rows * self.rollout
             raise ValueError(f"batch={self.batch!r} is not allowed; allowed: at most rows * rollout = {most}")
@@ -109,7 +125,9 @@ class TrainConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Every setting and its value, as JSON has it."""
-        return {**dataclasses.asdict(self), "hidden": list(self.hidden)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in dataclasses.asdict(self).items()
+        }
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> TrainConfig:
@@ -118,14 +136,14 @@ class TrainConfig:
         for name in values:
             if name not in names:
                 raise ValueError(f"unknown setting {name!r}; the settings are: {', '.join(names)}")
-        values = dict(values)
-        if "hidden" in values:
-            values["hidden"] = tuple(values["hidden"])
-        return cls(**values)
+        settings: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+        }
+        return cls(**settings)
 
 
 #: Settings that may differ when a run is resumed: they bound or report it, and do not change what is learnt so far.
-CHANGEABLE = ("minutes", "steps", "checkpoint_minutes", "threads")
+CHANGEABLE = ("minutes", "steps", "ladder_minutes", "checkpoint_minutes", "threads")
 
 
 def _is_number(value: Any) -> bool:

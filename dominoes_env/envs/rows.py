@@ -25,8 +25,9 @@ __all__ = ["OpponentPolicy", "Opponents", "Rows", "Seat", "checked_seed"]
 OpponentPolicy: TypeAlias = Callable[[NDArray[np.int8], NDArray[np.int8], dict[str, Any]], ArrayLike]
 """``policy(observations, masks, infos) -> actions``, for m decisions at once: int8 (m, size), int8 (m, num_actions),
 and integers (m,) back. All arrays are the policy's own, and nothing in them is hidden from the seats that decide.
-``infos`` has ``row`` and ``player`` (m,), ``state`` (m,) concealed ``STATE_DTYPE``, ``history`` (m, H) int16 and
-``history_length`` (m,): the round's actions in order, and ``key`` (m,) uint64: randomness of each decision's own."""
+``infos`` has ``row``, ``episode`` (of the row, from 0) and ``player`` (m,), ``state`` (m,) concealed ``STATE_DTYPE``,
+``history`` (m, H) int16 and ``history_length`` (m,): the round's actions in order, and ``key`` (m,) uint64: randomness
+of each decision's own."""
 
 Opponents: TypeAlias = OpponentPolicy | Sequence[OpponentPolicy | None] | None
 Seat: TypeAlias = Literal["rotate", "all"] | int
@@ -268,6 +269,7 @@ class Rows:
         players = states["turn"].copy()
         infos = {
             "row": rows.copy(),
+            "episode": self.records["episode"][rows],
             "player": players.copy(),
             "state": states,
             "history": table.history_actions[rows],
