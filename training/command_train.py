@@ -58,6 +58,8 @@ def add_train(commands: Any) -> None:
         shown += "".join(f"; {algorithm}: {other}" for algorithm, other in field.metadata["others"].items())
         if field.metadata["only"]:
             shown += f"; read by {field.metadata['only']} alone"
+        if field.metadata["needs"]:
+            shown += f"; read with a {field.metadata['needs']}"
         group.add_argument(
             "--" + field.name.replace("_", "-"),
             type=kind,
@@ -67,6 +69,7 @@ def add_train(commands: Any) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> int:
+    from training.ladder import check_opponents
     from training.run_directory import create_run
 
     wishes = _wishes(arguments)
@@ -79,6 +82,7 @@ def _train(arguments: argparse.Namespace) -> int:
     else:
         variant, rules = wishes.rules()
         config = wishes.config()
+        check_opponents(config.ladder, rules)
         _import_learner(config)
         run = create_run(out, variant, rules, config, origin=origin(arguments.command_line, wishes.preset))
     return _train_run(run)

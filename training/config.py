@@ -13,16 +13,17 @@ __all__ = ["ALGORITHMS", "CHANGEABLE", "TrainConfig", "setting"]
 ALGORITHMS = ("maskable_ppo", "magnetic_ppo")
 
 
-def setting(default: Any, meaning: str, *, only: str | None = None, **others: Any) -> Any:
+def setting(default: Any, meaning: str, *, only: str | None = None, needs: str | None = None, **others: Any) -> Any:
     """A dataclass field with a help text.
 
     Args:
         default: what it is if nothing is said.
         meaning: the help text.
         only: the algorithm that reads it, if not all do.
+        needs: the setting without which (at 0) it is not read.
         others: the default under the algorithm of that name, where it is another one.
     """
-    metadata = {"help": meaning, "only": only, "default": default, "others": others}
+    metadata = {"help": meaning, "only": only, "needs": needs, "default": default, "others": others}
     return dataclasses.field(default=None if others else default, metadata=metadata)
 
 
@@ -65,13 +66,19 @@ class TrainConfig:
         0.05, "part of its way to the policy that the magnet goes at an update", only="magnetic_ppo"
     )
     reward: str = setting("margin", "what is learnt: margin, points or win")
-    league: float = setting(0.25, "share of the rows that play the league; 0: all play themselves")
-    league_size: int = setting(12, "past selves in the league at most")
-    league_thumbs: float = setting(0.2, "share of league games against rules of thumb, once there are past selves")
-    league_hardness: float = setting(4.0, "how much rather those are met who do better; 0: all alike")
-    gate_updates: int = setting(30, "updates between two candidates for the league")
-    gate_elo: float = setting(10.0, "a candidate enters if it is so much stronger than the last one, and not equal")
-    gate_deals: int = setting(4000, "deals of a candidate's match at most")
+    league: float = setting(
+        0.25, "share of the rows that play the league, at least one row; 0: all play themselves", magnetic_ppo=0.0
+    )
+    league_size: int = setting(12, "past selves in the league at most", needs="league")
+    league_thumbs: float = setting(
+        0.2, "share of league games against rules of thumb, once there are past selves", needs="league"
+    )
+    league_hardness: float = setting(4.0, "how much rather those are met who do better; 0: all alike", needs="league")
+    gate_updates: int = setting(30, "updates between two candidates for the league", needs="league")
+    gate_elo: float = setting(
+        10.0, "a candidate enters if it is so much stronger than the last one, and not equal", needs="league"
+    )
+    gate_deals: int = setting(4000, "deals of a candidate's match at most", needs="league")
     ladder: tuple[str, ...] = setting(("random", "greedy", "doubles", "flexible"), "agents to be measured against")
     ladder_deals: int = setting(1000, "mirrored deals against each of them")
     ladder_minutes: float = setting(2.0, "minutes between two looks at the ladder, each after a checkpoint")
@@ -116,11 +123,16 @@ class TrainConfig:
 
     def _refuse_unread(self) -> None:
         for field in dataclasses.fields(self):
-            reader, value = field.metadata["only"], getattr(self, field.name)
+            reader, needed, value = field.metadata["only"], field.metadata["needs"], getattr(self, field.name)
             if reader not in (None, self.algorithm) and value != field.default:
                 raise ValueError(
                     f"{field.name}={value!r} is not allowed with algorithm={self.algorithm!r}, which does not read it; "
                     f"allowed: {field.default!r}, or algorithm={reader!r}"
+                )
+            if needed is not None and not getattr(self, needed) and value != field.default:
+                raise ValueError(
+                    f"{field.name}={value!r} is not allowed with {needed}=0, which does not read it; "
+                    f"allowed: {field.default!r}, or a {needed} above 0"
                 )
 
     def to_dict(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from training.intervals import Interval, mean_interval
 from training.league import RULES_OF_THUMB
 from training.run_directory import Run
 
-__all__ = ["LADDER_NAME", "LADDER_SEED", "Ladder", "Look"]
+__all__ = ["LADDER_NAME", "LADDER_SEED", "Ladder", "Look", "check_opponents"]
 
 #: The file of all looks in a run directory.
 LADDER_NAME = "ladder.csv"
@@ -70,6 +70,14 @@ class Look:
         return ", ".join(parts) + " %"
 
 
+def check_opponents(opponents: Sequence[str], rules: Rules) -> None:
+    """Raises ValueError if these cannot be the opponents of a ladder under ``rules``."""
+    if isinstance(opponents, str) or not opponents:
+        raise ValueError(f"opponents={opponents!r} is not allowed; allowed: names of agents, at least one")
+    for name in opponents:
+        make_agent(name).check_rules(rules)
+
+
 class Ladder:
     """The ladder of a run.
 
@@ -94,12 +102,9 @@ class Ladder:
         deals: int = 1000,
         upto: int | None = None,
     ) -> None:
-        if isinstance(opponents, str) or not opponents:
-            raise ValueError(f"opponents={opponents!r} is not allowed; allowed: names of agents, at least one")
+        check_opponents(opponents, rules)
         if deals < 2:
             raise ValueError(f"deals={deals!r} is not allowed; allowed: an integer of at least 2")
-        for name in opponents:
-            make_agent(name).check_rules(rules)
         self.directory, self.rules, self.opponents, self.deals = directory, rules, tuple(opponents), deals
         self._curve = Curve(directory / LADDER_NAME, _columns(self.opponents), upto=upto)
         self._best_low = _best_low(directory)

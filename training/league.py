@@ -137,7 +137,7 @@ class League:
         config = run.config
         return cls(
             run.rules,
-            round(config.league * config.rows),
+            max(1, round(config.league * config.rows)) if config.league else 0,
             run.path / LEAGUE_NAME,
             seed=config.seed,
             thumb_share=config.league_thumbs,

@@ -14,8 +14,9 @@ after each update it goes ``magnet_speed`` of its way to the policy's.
 The critic learns the return of a decision from what the seat sees and what it does not (``Table.hidden``), which takes
 the luck of the deal out of the advantages. Only the actor is exported, and it reads observations alone.
 
-An update is collect, judge, learn. What runs side by side shares nothing: two halves of the rows; actor and critic,
-which are two networks. So the number of threads changes nothing but the time, not a bit of the weights.
+An update is collect, judge, learn. What runs side by side shares nothing: two halves of the rows in which it plays
+itself, and those of the league; actor and critic, which are two networks. So the number of threads changes nothing but
+the time, not a bit of the weights.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ from training.batch_play import Games, Rollout, gather, play_part, sample, to_lo
 from training.checkpoint import packed, unpack
 from training.config import TrainConfig
 from training.export import export_policy, observation_scale
+from training.league import League
+from training.league_rows import LeagueRows
+from training.partner import Partner
 
 __all__ = ["MagneticPPO", "make_magnetic_ppo", "policy_gradient"]
 
@@ -303,12 +307,21 @@ class MagneticPPO:
                 unpack(arrays[name], array)
 
 
-def make_magnetic_ppo(rules: Rules, config: TrainConfig, reward_scale: float) -> MagneticPPO:
-    """The learner of a run at its start, on two tables that are played side by side."""
+def make_magnetic_ppo(
+    rules: Rules, config: TrainConfig, reward_scale: float, league: League | None = None, partner: Partner | None = None
+) -> MagneticPPO:
+    """The learner of a run at its start, on two tables and the rows of the league, which are played side by side."""
     reward: Any = config.reward
-    first = config.rows - config.rows // 2
-    ids = [ids for ids in (np.arange(first), np.arange(first, config.rows)) if len(ids)]
-    games = [Table(rules, len(ids), seed=config.seed, game_ids=ids, reward=reward, skip_forced=True) for ids in ids]
+    alone = config.rows - (0 if league is None else league.num_rows)
+    first = alone - alone // 2
+    games: list[Games] = [
+        Table(rules, len(ids), seed=config.seed, game_ids=ids, reward=reward, skip_forced=True)
+        for ids in (np.arange(first), np.arange(first, alone))
+        if len(ids)
+    ]
+    if league is not None and league.num_rows:
+        partner = partner or Partner(rules, seed=config.seed)
+        games.append(LeagueRows(rules, league, partner, seed=config.seed, first_game=alone, reward=reward))
     other = Table(rules, 1, skip_forced=True)  # a step compiled or loaded before a clock runs
     other.step(other.masks.argmax(axis=1), autoreset=True)
     space = observation_space(rules)

@@ -17,6 +17,8 @@ from dominoes_env.envs.sb3 import SelfPlayVecEnv
 from training.checkpoint import packed, unpack
 from training.config import TrainConfig
 from training.export import export_policy, observation_scale
+from training.league import League
+from training.partner import Partner
 from training.rollout import SeatRolloutBuffer
 from training.threads import Threads
 
@@ -45,16 +47,27 @@ class _SelfPlayPPO(MaskablePPO):
 
 
 class MaskablePPOLearner:
-    """The stock learner of a run; see :class:`training.trainer.Learner`."""
+    """The stock learner of a run; see :class:`training.trainer.Learner` and :func:`training.trainer.make_learner`."""
 
     title = "MaskablePPO self-play, every seat learns"
 
-    def __init__(self, rules: Rules, config: TrainConfig, reward_scale: float) -> None:
+    def __init__(
+        self, rules: Rules, config: TrainConfig, reward_scale: float, league: League, partner: Partner
+    ) -> None:
         self.rules = rules
+        self._league = league
         self._threads = Threads(config.threads)
         torch.distributions.Distribution.set_default_validate_args(False)  # a tenth of the time, to check ourselves
         reward: Any = config.reward
-        self.env = SelfPlayVecEnv(rules, config.rows, seed=config.seed, reward=reward, reward_scale=reward_scale)
+        self.env = SelfPlayVecEnv(
+            rules,
+            config.rows,
+            seed=config.seed,
+            reward=reward,
+            reward_scale=reward_scale,
+            num_league=league.num_rows,
+            opponents=league.opponents(partner),
+        )
         self.model = _SelfPlayPPO(
             "MlpPolicy",
             self.env,
@@ -75,14 +88,23 @@ class MaskablePPOLearner:
         )
         self.model.policy.optimizer.register_step_post_hook(self._threads.after_step)
         self.model.set_logger(Logger(None, []))
-        _, self._callback = self.model._setup_learn(total_timesteps=1)
+        _, self._callback = self.model._setup_learn(total_timesteps=1, callback=self._tell_league)
         self._warm_up(reward)
 
     def _warm_up(self, reward: Any) -> None:
         """Have a step of other games compiled or loaded before a clock runs: the first time it takes a minute."""
-        env = SelfPlayVecEnv(self.rules, 1, reward=reward)
+        num_league = min(1, self._league.num_rows)
+        others = Partner(self.rules) if num_league else None
+        env = SelfPlayVecEnv(self.rules, 1 + num_league, reward=reward, num_league=num_league, opponents=others)
         env.reset()
         env.step(env.action_masks().argmax(axis=1))
+
+    def _tell_league(self, *_: Any) -> bool:
+        """After each step of the environment; True goes on."""
+        if self._league.num_rows:
+            env, part = self.env, slice(self.env.num_envs - self._league.num_rows, None)
+            self._league.record(env.league_episodes, env.acted[part], env.seat_rewards[part], env.dones[part])
+        return True
 
     @property
     def decisions(self) -> int:

@@ -32,7 +32,7 @@ CHECKPOINT_NAME = "checkpoint.pt"
 LEAGUE_NAME = "league"
 #: The folder of TensorBoard's logs.
 LOG_NAME = "tensorboard"
-#: What is logged of matches against ``greedy`` begins so. Each follows a checkpoint: logs that hold one without a
+#: What is logged of looks at the ladder begins so. Each follows a checkpoint: logs that hold one without a
 #: checkpoint beside them tell that it was lost, not that the run was stopped before its first.
 LOOK_TAG = "ladder/"
 FORMAT = "dominoes_env run"

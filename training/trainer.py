@@ -1,8 +1,10 @@
-"""Self-play: one policy plays every seat of every game and learns from all of them, by the algorithm of the settings.
+"""Self-play: one policy plays every seat and learns from all of them, by the algorithm of the settings. In a part of
+the rows it has one seat, and the league the others.
 
-The loop is update (collect and learn), now and then save. A run can be stopped at any time and resumed: a checkpoint
-holds all that a learner is made of, the games and generators too, so that on one thread a resumed run ends with the
-weights that an uninterrupted one of the same ``steps`` would have.
+The loop is update (collect, learn, now and then try a candidate for the league), at times save, at times look at the
+ladder. A run can be stopped at any time and resumed: a checkpoint holds all that learner and league are made of, the
+games and generators too, so that on one thread a resumed run ends with the weights that an uninterrupted one of the
+same ``steps`` would have.
 """
 
 from __future__ import annotations
@@ -17,22 +19,19 @@ from typing import Any, Protocol
 
 from torch.utils.tensorboard import SummaryWriter
 
-from agents.learned import LearnedAgent
 from agents.match import play_match
 from agents.policy_file import Policy, save_policy
 from agents.uniform import UniformAgent
 from dominoes_env.engine.rules import Rules
 from training.checkpoint import load_checkpoint, save_checkpoint
 from training.config import TrainConfig
-from training.evaluate import evaluate
-from training.intervals import Interval
-from training.run_directory import CHECKPOINT_NAME, LOG_NAME, LOOK_TAG, Run
+from training.ladder import Ladder, Look, check_opponents
+from training.league import League
+from training.partner import Partner
+from training.run_directory import CHECKPOINT_NAME, LOG_NAME, Run
 
 __all__ = ["Learner", "Progress", "Trainer", "make_learner", "measure_reward_scale", "train"]
 
-#: Deals of the look at how the policy does against ``greedy``, taken with each checkpoint.
-LOOK_DEALS = 250
-_LOOK_SEED = 20_000
 _SCALE_DEALS = 1000
 
 
@@ -59,15 +58,23 @@ class Learner(Protocol):
         """The inverse of :meth:`state`; raises KeyError, RuntimeError, TypeError or ValueError if it does not fit."""
 
 
-def make_learner(rules: Rules, config: TrainConfig, reward_scale: float) -> Learner:
-    """The learner of ``config.algorithm``, at the start of a run; rewards are divided by ``reward_scale``."""
+def make_learner(rules: Rules, config: TrainConfig, reward_scale: float, league: League, partner: Partner) -> Learner:
+    """The learner of ``config.algorithm``, at the start of a run.
+
+    Args:
+        rules: the game.
+        config: the settings.
+        reward_scale: what rewards are divided by.
+        league: who is met in its ``num_rows`` rows; told of every step in them.
+        partner: who sits opposite the learner there, in games with teams.
+    """
     if config.algorithm == "magnetic_ppo":
         from training.magnetic_ppo import make_magnetic_ppo
 
-        return make_magnetic_ppo(rules, config, reward_scale)
+        return make_magnetic_ppo(rules, config, reward_scale, league, partner)
     from training.maskable_ppo import MaskablePPOLearner
 
-    return MaskablePPOLearner(rules, config, reward_scale)
+    return MaskablePPOLearner(rules, config, reward_scale, league, partner)
 
 
 def measure_reward_scale(rules: Rules, reward: str = "margin") -> float:
@@ -92,18 +99,28 @@ class Progress:
     """Of the budget, 0 to 1."""
     decisions_a_second: float
     """Of this process."""
-    versus_greedy: Interval | None
-    """Win rate of the last look."""
+    look: Look | None
+    """The last one of this process at the ladder."""
 
 
 class Trainer:
-    """A run's learner with its clock, its logs and its files."""
+    """A run's learner with its league, its ladder, its clock, its logs and its files.
+
+    Where the run has a checkpoint, :meth:`restore` comes before anything else.
+    """
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.seconds = 0.0
-        self.versus_greedy: Interval | None = None
-        self.learner = make_learner(run.rules, run.config, measure_reward_scale(run.rules, run.config.reward))
+        check_opponents(run.config.ladder, run.rules)
+        self.num_updates = 0
+        self.last_look: Look | None = None
+        self.league = League.of(run)
+        self.partner = Partner(run.rules, seed=run.config.seed)
+        scale = measure_reward_scale(run.rules, run.config.reward)
+        self.learner = make_learner(run.rules, run.config, scale, self.league, self.partner)
+        self._ladder: Ladder | None = None
+        self._brief_partner()
         self._writer = SummaryWriter(str(run.path / LOG_NAME))
 
     @property
@@ -119,12 +136,24 @@ class Trainer:
         return min(1.0, spent)
 
     def update(self) -> None:
-        """One round of collecting and learning."""
+        """One round of collecting and learning, and every ``gate_updates`` a candidate for the league."""
         began, before = time.monotonic(), self.decisions
         figures = self.learner.update(self.fraction)
         took = time.monotonic() - began
-        self.seconds += took
+        self.num_updates += 1
+        self._brief_partner()
+        if self.league.num_rows:
+            if self.num_updates % self.run.config.gate_updates == 0:
+                admission = self.league.consider(self.policy())
+                self._writer.add_text("league/gate", str(admission), self.decisions)
+            figures |= self.league.scalars()
+        self.seconds += time.monotonic() - began
         self._log({"time/decisions_a_second": (self.decisions - before) / took, **figures})
+
+    def _brief_partner(self) -> None:
+        """Have the learner's partner in the league play as the learner does now."""
+        if self.league.num_rows and self.run.rules.teams:
+            self.partner.follow(self.policy())
 
     def _log(self, figures: dict[str, float]) -> None:
         for name, value in figures.items():
@@ -143,29 +172,32 @@ class Trainer:
         return self.learner.policy(about)
 
     def look(self) -> None:
-        """A quick match against ``greedy``, for the progress bar and the curve; after a save (see ``LOOK_TAG``)."""
-        agents = [LearnedAgent(self.policy()), "greedy"]
-        result = evaluate(agents, self.run.rules, LOOK_DEALS, seed=_LOOK_SEED)
-        self.versus_greedy = result.win_rate
-        means = {"win_rate_v_greedy": result.win_rate.mean, "points_v_greedy": result.points.mean}
-        self._log({LOOK_TAG + name: mean for name, mean in means.items()})
+        """Measure the policy on the ladder and keep it if it is the best so far; after a save (see ``LOOK_TAG``)."""
+        if self._ladder is None:
+            self._ladder = Ladder.of(self.run)
+        self.last_look = self._ladder.measure(self.policy(), decisions=self.decisions, minutes=self.seconds / 60)
+        self._log(self.last_look.scalars())
 
     def save(self) -> None:
-        """Write checkpoint and policy."""
+        """Write checkpoint and policy; remove the files of those who have left the league."""
         content = {
             "decisions": self.decisions,
             "seconds": self.seconds,
             "reward_scale": self.learner.reward_scale,
+            "updates": self.num_updates,
             "learner": self.learner.state(),
+            "league": self.league.state(),
         }
         save_checkpoint(self.run.path / CHECKPOINT_NAME, content)
         save_policy(self.policy(), self.run.path)
+        self.league.sweep()
 
     def restore(self) -> None:
         """Take up the run's checkpoint.
 
         Raises:
-            FileNotFoundError, ValueError: if there is none, or it is damaged or does not fit; the file is named.
+            FileNotFoundError, ValueError: if there is none, or it, the ladder's file or a past self is damaged or does
+                not fit; the file is named.
         """
         path = self.run.path / CHECKPOINT_NAME
         content = load_checkpoint(path)
@@ -173,9 +205,13 @@ class Trainer:
             self.seconds = float(content["seconds"])
             self.learner.decisions = int(content["decisions"])
             self.learner.reward_scale = float(content["reward_scale"])
+            self.num_updates = int(content["updates"])
             self.learner.restore(content["learner"])
+            self.league.restore(content["league"])
         except (KeyError, RuntimeError, TypeError, ValueError) as error:
             raise ValueError(f"{path} does not fit this run: {error}") from None
+        self._brief_partner()
+        self._ladder = Ladder.of(self.run, upto=self.decisions)
 
 
 @contextmanager
@@ -209,17 +245,20 @@ def train(run: Run, *, report: Callable[[Progress], object] | None = None) -> in
     if run.has_checkpoint:
         trainer.restore()
     began, first = time.monotonic(), trainer.decisions
-    saved = began
+    saved = looked = began
     with _asked_to_stop() as signals:
         while trainer.fraction < 1 and not signals:
             trainer.update()
-            now = time.monotonic()
-            if now - saved >= 60 * run.config.checkpoint_minutes or trainer.fraction >= 1:
+            now, is_over = time.monotonic(), trainer.fraction >= 1
+            is_look_due = is_over or now - looked >= 60 * run.config.ladder_minutes
+            if is_look_due or now - saved >= 60 * run.config.checkpoint_minutes:
                 saved = now
                 trainer.save()
+            if is_look_due:
+                looked = now
                 trainer.look()
             if report is not None:
                 rate = (trainer.decisions - first) / (now - began)
-                report(Progress(trainer.decisions, trainer.seconds, trainer.fraction, rate, trainer.versus_greedy))
+                report(Progress(trainer.decisions, trainer.seconds, trainer.fraction, rate, trainer.last_look))
         trainer.save()  # also where nothing was left to train: the policy may have been removed
     return signals[0] if signals else 0

@@ -18,6 +18,7 @@ from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import NONE, PLAYING, new_states
 from dominoes_env.envs.illegal import Illegal, check_illegal, loss_of_mover, losses_by_mover
 from dominoes_env.envs.set_up import SetUp
+from dominoes_env.observation import hidden_size
 from dominoes_env.table import Episode, Reward, Table, writeable
 
 __all__ = ["OpponentPolicy", "Opponents", "Rows", "Seat", "checked_seed"]
@@ -121,6 +122,15 @@ class Rows:
         if self.plays_all:
             return self.table.terminated, self.table.truncated
         return self.records["terminated"], self.records["truncated"]
+
+    def hidden(self) -> NDArray[np.int8]:
+        """What the seats that are played next do not see, for critics in training; as :meth:`Table.hidden`."""
+        states = self.table.states
+        if not self.plays_all:
+            states = np.where(self.records["is_held"], self._held_states, states)
+        values = np.empty((len(states), hidden_size(self.rules)), np.int8)
+        batch.hidden_rows(states, self.rules.row, values)
+        return values
 
     @property
     def final_masks(self) -> NDArray[np.int8]:
