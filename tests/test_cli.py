@@ -234,9 +234,12 @@ def test_train_evaluate_resume(capsys, tmp_path):
     assert main([*shlex.split(hint)[1:], "--deals", "100"]) == 0
     explicit = capsys.readouterr().out
     assert main(["evaluate", str(out), "greedy", "--deals", "100"]) == 0
-    said, taken = capsys.readouterr().out.split("\n", 1)
+    which, said, taken = capsys.readouterr().out.split("\n", 2)
+    assert "is its best policy on the ladder" in which
     assert said == "the rules are those of the policy: --variant draw --rule target=50"
-    figures = [[line for line in text.splitlines() if "ms a move" not in line] for text in (taken, explicit)]
+    figures = [
+        [line for line in text.splitlines() if "ms a move" not in line] for text in (f"{which}\n{taken}", explicit)
+    ]
     assert figures[0] == figures[1]  # times differ
     for other in (["--variant", "draw"], ["--rule", "target=60"], ["--num-players", "3"]):
         assert main(["evaluate", str(out), "greedy", *other, "--deals", "100"]) == 2
@@ -272,7 +275,7 @@ def test_a_run_stopped_before_its_first_checkpoint_starts_over(capsys, tmp_path)
     assert any((out / "tensorboard").iterdir())
     assert main(["train", "--out", str(out), "--resume"]) == 0
     assert "was stopped before its first checkpoint: it starts over" in capsys.readouterr().out
-    for name in ("checkpoint.pt", "policy.json", "policy.npz"):
+    for name in ("checkpoint.pt", "policy.json", "policy.npz", "best.json", "best.npz"):
         (out / name).unlink()
     assert main(["train", "--out", str(out), "--resume"]) == 2  # the logs tell that there was one
     assert re.search(r"damaged: it has tensorboard/events\S+ but no checkpoint", capsys.readouterr().err)

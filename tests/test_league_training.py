@@ -81,6 +81,8 @@ def test_without_a_league_nobody_else_plays(tmp_path):
         run = tiny_run(tmp_path / algorithm, algorithm=algorithm, league=0.0, steps=256)
         assert train(run) == 0
         assert not (run.path / "league").exists() and (run.path / "best.json").is_file()
+        assert train(open_run(run.path, changes={"steps": 384})) == 0
+        assert last_policy(run).about["decisions"] == 384
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

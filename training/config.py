@@ -66,9 +66,7 @@ class TrainConfig:
         0.05, "part of its way to the policy that the magnet goes at an update", only="magnetic_ppo"
     )
     reward: str = setting("margin", "what is learnt: margin, points or win")
-    league: float = setting(
-        0.25, "share of the rows that play the league, at least one row; 0: all play themselves", magnetic_ppo=0.0
-    )
+    league: float = setting(0.0, "share of the rows that play the league, at least one row; 0: all play themselves")
     league_size: int = setting(12, "past selves in the league at most", needs="league")
     league_thumbs: float = setting(
         0.2, "share of league games against rules of thumb, once there are past selves", needs="league"

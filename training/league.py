@@ -118,8 +118,7 @@ class League:
         self.num_rows = checked_integer("num_rows", num_rows, 0)
         self.size = checked_integer("size", size, 1)
         self.thumb_share, self.hardness, self.half_life = thumb_share, hardness, half_life
-        self.gate = Gate() if gate is None else gate
-        self.mode = mode
+        self.gate, self.mode = gate or Gate(), mode
         self.num_attempts = 0
         self._members: dict[int, _Member] = {}
         for number, name in enumerate(thumbs):
@@ -355,7 +354,8 @@ class League:
                 known = {name: saved[name] for name in ("is_retired", "wins", "games")}
                 self._enter(number, agent, is_thumb=bool(saved["is_thumb"]), **known)
             self._next_number, self.num_attempts = int(state["next_number"]), int(state["attempts"])
-            self._episodes[...], self._playing[...] = state["episodes"], state["playing"]
+            self._episodes[...] = np.reshape(state["episodes"], self._episodes.shape)
+            self._playing[...] = np.reshape(state["playing"], self._playing.shape)
             self._margins[...] = state["margins"]
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(f"the state of the league is damaged: {error!r}") from None
