@@ -139,6 +139,8 @@ def test_evaluate_prints_and_writes(capsys, tmp_path):
         ("variants chess", "variant='chess' is unknown"),
         ("train --out {tmp}/run --learning-rate 5", "learning_rate=5.0 is not allowed"),
         ("train --out {tmp}/run --hidden 0", "hidden=(0,) is not allowed"),
+        ("train --out {tmp}/run --ladder nobody", "agent='nobody' is not a run directory"),
+        ("train --out {tmp}/run --league-size 3", "league_size=3 is not allowed with league=0, which does not read it"),
         ("train --out {tmp} --steps 1", "exists and is not empty: --resume"),
         ("train --out {tmp}/none --resume", "holds no run"),
         ("train --out {tmp}/mine.txt", "mine.txt is a file; allowed: a directory that is new or empty"),
