@@ -5,10 +5,10 @@ with the methods of :class:`Agent` is a player of your own, and :func:`as_policy
 in an environment.
 """
 
+from agents.adapters import as_opponent, as_policy
 from agents.base import Agent, Turn, Turns, as_agent
 from agents.catalog import CATALOG, make_agent
 from agents.match import MatchResult, play_match
-from agents.policies import as_opponent, as_policy
 
 __all__ = [
     "CATALOG",

@@ -1,7 +1,7 @@
 """Agents by name: ``NAME[:VALUE][:KEY=V,...]``, one bare value being the main parameter.
 
-``greedy`` is the greedy player, ``learned:runs/first:mode=sample`` a trained one that samples. The path of an existing
-run directory or policy file alone means ``learned:`` of it.
+``greedy`` is the greedy player, ``learned:runs/first:mode=sample`` a trained one that samples, ``learned:draw-2p`` one
+that comes with the package. The path of an existing run directory or policy file alone means ``learned:`` of it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.base import Agent, as_agent
+from agents.box import is_in_box
 from agents.doubles import DoublesAgent
 from agents.flexible import FlexibleAgent
 from agents.greedy import GreedyAgent
@@ -130,7 +131,7 @@ _ENTRIES = (
         LearnedAgent,
         "a trained policy; the path of a run directory or policy file alone means the same",
         (
-            Parameter("path", str, None, "run directory or policy file"),
+            Parameter("path", str, None, "player in the box, run directory (its best policy) or policy file"),
             Parameter("mode", str, "best", "best: the most probable action; sample: each by its probability"),
         ),
     ),
@@ -153,6 +154,8 @@ def make_agent(agent: Any) -> Agent:
     name, *rest = text.split(":")
     if name not in CATALOG:
         if not is_policy_path(name):
+            if is_in_box(name):
+                raise ValueError(f"agent={text!r} is a player in the box: learned:{text}")
             raise ValueError(
                 f"agent={text!r} is not a run directory, policy file or agent name; the agents are: "
                 f"{', '.join(CATALOG)}"

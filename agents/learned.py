@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from agents.base import BatchAgent, Turns
 from agents.keys import fraction
-from agents.policy_file import Policy, differing_rules, load_policy
+from agents.policy_file import Policy, differing_rules, find_policy, load_policy
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import describe_rules
@@ -150,7 +150,7 @@ class LearnedAgent(BatchAgent):
     """A trained policy.
 
     Args:
-        path: a run directory or a policy file, or the policy itself.
+        path: what :func:`agents.policy_file.find_policy` finds, or the policy itself.
         mode: ``best`` takes the most probable legal action, ``sample`` each by its probability.
 
     Raises:
@@ -158,10 +158,13 @@ class LearnedAgent(BatchAgent):
     """
 
     gives_probabilities = True
+    source: Path | None
+    """The header file of the policy; None where the policy itself was given."""
 
     def __init__(self, path: str | Path | Policy, mode: str = "best") -> None:
         if mode not in MODES:
             raise ValueError(f"mode={mode!r} is not allowed; allowed: {', '.join(MODES)}")
+        self.source = None if isinstance(path, Policy) else find_policy(path)
         self.policy = path if isinstance(path, Policy) else load_policy(path)
         self.mode = mode
         self.needs_history = self.policy.history

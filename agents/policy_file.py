@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents import box
 from agents.atomic import write_atomically
 from dominoes_env.engine.rules import RULES_VERSION, Rules
 from dominoes_env.observation import OBSERVATION_VERSION, observation_size
 
 __all__ = [
     "ACTIVATIONS",
+    "BEST_NAME",
     "POLICY_NAME",
     "Policy",
     "differing_rules",
@@ -35,8 +37,10 @@ __all__ = [
 
 FORMAT = "dominoes_env policy"
 FORMAT_VERSION = 1
-#: The policy of a run directory is called so.
+#: The last policy of a run directory is called so.
 POLICY_NAME = "policy"
+#: ... and so the one that did best on the run's ladder, where there is one.
+BEST_NAME = "best"
 ACTIVATIONS = ("tanh", "relu")
 _SUFFIXES = (".json", ".npz")
 
@@ -97,23 +101,33 @@ def is_policy_path(path: str | Path) -> bool:
 
 
 def find_policy(path: str | Path) -> Path:
-    """The header file that ``path`` means: a run directory, or either file of a policy.
+    """The header file that ``path`` means: a player in the box by name, a run directory, or either file of a policy.
+
+    Of a run it is the best policy on the run's ladder, or the last one where no ladder was played; the last one is
+    always ``RUN/policy.json``.
 
     Raises:
         FileNotFoundError: if there is none.
-        ValueError: if ``path`` is a file of another kind.
+        ValueError: if ``path`` is a file of another kind, or means both a player in the box and a path.
     """
+    if box.is_in_box(str(path)):
+        if is_policy_path(path):
+            raise ValueError(f"{path} is a player in the box and a path here; ./{path} means the path")
+        return box.BOX / f"{path}.json"
     path = Path(path)
     if path.is_file() and not is_policy_path(path):
         raise ValueError(f"{path} is no policy file; allowed: a run directory, or a file {' or '.join(_SUFFIXES)}")
     if path.is_dir():
-        header = path / f"{POLICY_NAME}.json"
+        header = path / f"{BEST_NAME}.json"
+        if not header.is_file():
+            header = path / f"{POLICY_NAME}.json"
         kind = "is no run directory, or a run without a policy yet"
     else:
         header = path.with_suffix(".json")
         kind = "is no policy"
     if not header.is_file():
-        raise FileNotFoundError(f"{path} {kind}: {header} does not exist")
+        listed = ", ".join(box.box_names()) or "none yet"
+        raise FileNotFoundError(f"{path} {kind}: {header} does not exist; players in the box: {listed}")
     return header
 
 
@@ -143,7 +157,7 @@ def save_policy(policy: Policy, directory: Path, name: str = POLICY_NAME) -> Pat
 
 
 def load_policy(path: str | Path) -> Policy:
-    """The policy in a run directory, or that one of its two files names.
+    """The policy that ``path`` means, see :func:`find_policy`.
 
     Raises:
         FileNotFoundError: if a file is missing.

@@ -3,6 +3,8 @@
 An observation is a flat int8 vector, written by :mod:`dominoes_env.engine.encode`; this table says which piece stands
 where. It is egocentric: seats count from the observer's own. All seats see the same shape. A piece that the rules
 give no meaning (the spinner in a game without one) is left out.
+
+What a seat does not see has a table of its own, for critics that training shows more than the players.
 """
 
 from __future__ import annotations
@@ -16,11 +18,14 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from dominoes_env.engine.encode import SOONEST
 from dominoes_env.engine.rules import Rules
 
 __all__ = [
     "OBSERVATION_VERSION",
     "Piece",
+    "hidden_layout",
+    "hidden_size",
     "mask_space",
     "observation_layout",
     "observation_size",
@@ -88,6 +93,11 @@ def _pieces(rules: Rules, history: bool) -> tuple[Piece, ...]:
             "the round's actions in order: seat + 1; tile + 1, -1 a draw, -2 a pass; end. Not yet taken: all 0",
         ),
     ]
+    return _placed(rows)
+
+
+def _placed(rows: list[tuple[bool, str, tuple[int, ...], int, int, str]]) -> tuple[Piece, ...]:
+    """The pieces that are present, one behind the other."""
     pieces: list[Piece] = []
     start = 0
     for is_present, name, shape, low, high, meaning in rows:
@@ -95,6 +105,28 @@ def _pieces(rules: Rules, history: bool) -> tuple[Piece, ...]:
             pieces.append(Piece(name, start, shape, low, high, meaning))
             start += pieces[-1].size
     return tuple(pieces)
+
+
+@lru_cache(maxsize=256)
+def _hidden_pieces(rules: Rules) -> tuple[Piece, ...]:
+    n, tiles = rules.num_players, rules.num_tiles
+    soon = f"how soon each tile is drawn: the next {SOONEST}, each after it half of that, rounded down; else 0"
+    return _placed(
+        [
+            (True, "hands", (n - 1, tiles), 0, 1, "1 for each tile id in that opponent's hand"),
+            (rules.draw_rule != "none", "draws", (tiles,), 0, SOONEST, soon),
+        ]
+    )
+
+
+def hidden_layout(rules: Rules) -> dict[str, Piece]:
+    """The pieces of :meth:`dominoes_env.table.Table.hidden` by name, in their order; never to be shown to a player."""
+    return {piece.name: piece for piece in _hidden_pieces(rules)}
+
+
+def hidden_size(rules: Rules) -> int:
+    """Length of the vector of what a seat does not see."""
+    return _hidden_pieces(rules)[-1].stop
 
 
 def observation_layout(rules: Rules, *, history: bool = False) -> dict[str, Piece]:

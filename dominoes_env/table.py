@@ -22,7 +22,7 @@ from dominoes_env.engine import batch
 from dominoes_env.engine.encode import buffer_words
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import NONE, PLAYING, STATE_DTYPE, new_states
-from dominoes_env.observation import observation_layout, observation_size
+from dominoes_env.observation import hidden_size, observation_layout, observation_size
 
 __all__ = ["Buffers", "Episode", "Reward", "Table", "random_keys", "writeable"]
 
@@ -415,6 +415,15 @@ class Table:
         batch.observe_row(self._states, self.rules.row, self._options, self._history, self._results, row, player, words)
         seen: NDArray[np.int8] = words.view(np.int8)[0, : self._observations.shape[1]]
         return seen
+
+    def hidden(self) -> NDArray[np.int8]:
+        """What the seat on turn in each row does not see, laid out by :func:`dominoes_env.observation.hidden_layout`.
+
+        For critics in training, beside the observations: a fresh int8 array (num_games, size). Never show it a player.
+        """
+        values = np.empty((self.num_games, hidden_size(self.rules)), np.int8)
+        batch.hidden_rows(self._states, self.rules.row, values)
+        return values
 
     def mask(self, row: int, player: int) -> NDArray[np.int8]:
         """The mask of any seat, a fresh int8 array (num_actions,); exactly PASS where it is not on turn."""

@@ -139,6 +139,8 @@ def test_evaluate_prints_and_writes(capsys, tmp_path):
         ("variants chess", "variant='chess' is unknown"),
         ("train --out {tmp}/run --learning-rate 5", "learning_rate=5.0 is not allowed"),
         ("train --out {tmp}/run --hidden 0", "hidden=(0,) is not allowed"),
+        ("train --out {tmp}/run --ladder nobody", "agent='nobody' is not a run directory"),
+        ("train --out {tmp}/run --league-size 3", "league_size=3 is not allowed with league=0, which does not read it"),
         ("train --out {tmp} --steps 1", "exists and is not empty: --resume"),
         ("train --out {tmp}/none --resume", "holds no run"),
         ("train --out {tmp}/mine.txt", "mine.txt is a file; allowed: a directory that is new or empty"),
@@ -185,7 +187,7 @@ def test_an_illegal_choice_is_one_line_and_exit_code_2(capsys, monkeypatch):
     assert "agent 'greedy' chose action=57 in deal " in said and said.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [["fly"], ["train"], ["evaluate"], ["train", "--out", "x", "--rows", "many"]])
+@pytest.mark.parametrize("words", [["fly"], ["train", "--out"], ["evaluate"], ["train", "--rows", "many"]])
 def test_what_does_not_parse_is_exit_code_2_too(words, capsys):
     with pytest.raises(SystemExit) as end:
         main(words)
@@ -234,9 +236,12 @@ def test_train_evaluate_resume(capsys, tmp_path):
     assert main([*shlex.split(hint)[1:], "--deals", "100"]) == 0
     explicit = capsys.readouterr().out
     assert main(["evaluate", str(out), "greedy", "--deals", "100"]) == 0
-    said, taken = capsys.readouterr().out.split("\n", 1)
+    which, said, taken = capsys.readouterr().out.split("\n", 2)
+    assert "is its best policy on the ladder" in which
     assert said == "the rules are those of the policy: --variant draw --rule target=50"
-    figures = [[line for line in text.splitlines() if "ms a move" not in line] for text in (taken, explicit)]
+    figures = [
+        [line for line in text.splitlines() if "ms a move" not in line] for text in (f"{which}\n{taken}", explicit)
+    ]
     assert figures[0] == figures[1]  # times differ
     for other in (["--variant", "draw"], ["--rule", "target=60"], ["--num-players", "3"]):
         assert main(["evaluate", str(out), "greedy", *other, "--deals", "100"]) == 2
@@ -267,15 +272,32 @@ def test_a_run_stopped_before_its_first_checkpoint_starts_over(capsys, tmp_path)
     out = tmp_path / "run"
     config = TrainConfig(rows=16, rollout=8, batch=64, epochs=1, hidden=(8,), threads=1, steps=128)
     run = create_run(out, "draw", make_rules("draw"), config)
-    Trainer = pytest.importorskip("training.self_play").Trainer
+    Trainer = pytest.importorskip("training.trainer").Trainer
     Trainer(run).update()  # logs, but no checkpoint
     assert any((out / "tensorboard").iterdir())
     assert main(["train", "--out", str(out), "--resume"]) == 0
     assert "was stopped before its first checkpoint: it starts over" in capsys.readouterr().out
-    for name in ("checkpoint.pt", "policy.json", "policy.npz"):
+    for name in ("checkpoint.pt", "policy.json", "policy.npz", "best.json", "best.npz"):
         (out / name).unlink()
     assert main(["train", "--out", str(out), "--resume"]) == 2  # the logs tell that there was one
     assert re.search(r"damaged: it has tensorboard/events\S+ but no checkpoint", capsys.readouterr().err)
+
+
+def test_the_algorithm_is_a_setting(capsys, tmp_path):
+    pytest.importorskip("sb3_contrib")
+    out = str(tmp_path / "run")
+    tiny = ["--rows", "16", "--rollout", "8", "--batch", "64", "--hidden", "8", "--steps", "128", "--threads", "1"]
+    words = ["train", "--variant", "draw", "--algorithm", "magnetic_ppo", "--out", out, *tiny]
+    assert main([*words, "--value-weight", "0.1"]) == 2
+    assert "value_weight=0.1 is not allowed with algorithm='magnetic_ppo'" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    assert main(words) == 0
+    assert main(["train", "--out", out, "--resume", "--algorithm", "maskable_ppo"]) == 2
+    assert "algorithm='maskable_ppo' is not allowed with --resume" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "(default: 4; magnetic_ppo: 2)" in told and "read by maskable_ppo alone)" in told
 
 
 def test_demo_trains_and_prints_a_table(capsys, tmp_path):

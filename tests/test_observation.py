@@ -16,6 +16,8 @@ from dominoes_env.engine.tiles import HIGH, LOW, PIPS
 from dominoes_env.engine.variants import VARIANTS, make_rules
 from dominoes_env.engine.worlds import determinize
 from dominoes_env.observation import (
+    hidden_layout,
+    hidden_size,
     mask_space,
     observation_layout,
     observation_size,
@@ -209,3 +211,25 @@ def test_a_far_end_shows() -> None:
 def test_perft_of_nothing_is_one() -> None:
     table = Table(make_rules("draw"))
     assert batch.perft(table.states, table.rules.row, 0) == 1
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_what_is_hidden_is_the_rest(name):
+    """With the observation it makes the whole position: hands seat by seat from the mover's, and the order of draws."""
+    rules = RULES[name]
+    layout = hidden_layout(rules)
+    assert list(layout) == ["hands"] + ["draws"] * (rules.draw_rule != "none")
+    for table in _random_games(rules):
+        hidden = table.hidden()
+        assert hidden.shape == (8, hidden_size(rules)) and hidden.dtype == np.int8
+        for row, (state, vector) in enumerate(zip(table.states, hidden, strict=True)):
+            hands = vector[layout["hands"].slice].reshape(layout["hands"].shape)
+            for away, hand in enumerate(hands, 1):
+                bits = int(state["hands"][(state["turn"] + away) % rules.num_players])
+                assert set(np.flatnonzero(hand)) == {tile for tile in range(rules.num_tiles) if bits >> tile & 1}
+            if "draws" in layout:
+                draws = vector[layout["draws"].slice]
+                pile = state["pile"][: state["boneyard"]][::-1][:7]
+                assert [draws[tile] for tile in pile] == [64, 32, 16, 8, 4, 2, 1][: len(pile)]
+                assert (draws > 0).sum() == len(pile)
+            assert (table.hidden()[row] == vector).all()

@@ -106,6 +106,7 @@ class Recorder:
 
     def __call__(self, observations, masks, infos):
         self.calls.append((infos["row"], infos["player"]))
+        assert all(infos[name].shape[0] == len(masks) for name in ("row", "episode", "player", "key"))
         assert observations.shape[0] == masks.shape[0] == len(infos["row"])
         return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
 
@@ -140,6 +141,7 @@ def test_the_league_is_answered_within_the_step(variant):
         np.testing.assert_allclose(one[1], rewards[:5] * 2.0)
         league.step(actions[5:])
         assert (observations[5:] == league.table.observations).all()
+        assert (mixed.league_episodes == league.records["episode"]).all() and not alone.league_episodes.size
         assert (mixed.action_masks()[5:] == league.table.masks).all()
         assert (dones[5:] == (league.flags[0] | league.flags[1])).all()
         np.testing.assert_allclose(mixed.seat_rewards[5:] * 2.0, league.rewards)

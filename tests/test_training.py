@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import signal
 import time
 from pathlib import Path
 
@@ -17,21 +15,23 @@ pytest.importorskip("sb3_contrib")
 import torch
 from gymnasium.spaces import Box, Discrete
 from sb3_contrib import MaskablePPO
+from seat_games import SeatRows, chain_advantages
 from stable_baselines3.common.vec_env import VecEnv
 
 from agents import make_agent
 from agents.learned import action_logits
 from agents.policy_file import load_policy
 from dominoes_env.engine.variants import make_rules
+from training.advantages import seat_advantages
 from training.checkpoint import load_checkpoint, save_checkpoint
-from training.config import TrainConfig
+from training.config import ALGORITHMS, TrainConfig
 from training.demo import results_table, yardsticks
 from training.evaluate import evaluate, write_json
 from training.intervals import mean_interval, student_quantile
-from training.rollout import SeatRolloutBuffer, seat_advantages
+from training.rollout import SeatRolloutBuffer
 from training.run_directory import create_run, open_run
-from training.self_play import Trainer, measure_reward_scale, train
 from training.threads import Threads
+from training.trainer import Trainer, measure_reward_scale, train
 
 # Intervals
 
@@ -70,38 +70,6 @@ def test_an_interval_of_one_group_has_no_bounds():
 # Advantages
 
 
-def chain_advantages(values, acted, rewards, dones, last_value, last_player, gamma, gae_lambda):
-    """One row, seat by seat, forwards and by the definition: sums of discounted one-step errors."""
-    steps, seats = rewards.shape
-    advantages, known = np.zeros(steps), np.zeros(steps, bool)
-    for seat in range(seats):
-        mine = [step for step in range(steps) if acted[step] == seat]
-        errors, links = {}, {}
-        for step in mine:
-            gained, end = 0.0, step
-            while True:
-                gained += rewards[end, seat]
-                if dones[end]:
-                    errors[step], links[step] = gained - values[step], None
-                    break
-                end += 1
-                if end == steps:
-                    if seat == last_player:
-                        errors[step], links[step] = gained + gamma * last_value - values[step], None
-                    break
-                if acted[end] == seat:
-                    errors[step], links[step] = gained + gamma * values[end] - values[step], end
-                    break
-        for step in mine:
-            if step in errors:
-                known[step] = True
-                at, weight = step, 1.0
-                while at is not None and at in errors:
-                    advantages[step] += weight * errors[at]
-                    at, weight = links[at], weight * gamma * gae_lambda
-    return advantages, known
-
-
 @pytest.mark.parametrize("seats", [1, 2, 3, 4])
 @pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.95), (0.9, 1.0), (0.97, 0.0)])
 def test_advantages_follow_each_seats_own_decisions(seats, gamma, gae_lambda):
@@ -125,47 +93,35 @@ def test_advantages_follow_each_seats_own_decisions(seats, gamma, gae_lambda):
 
 
 class SeatGame(VecEnv):
-    """Nothing but a seat: the action that equals one's seat number wins a point from each of the others.
-
-    The seats move in turn, and an episode ends after ``2 * seats`` moves; rewards come at once to all seats. An agent
-    that learns from another seat's reward learns to lose.
-    """
+    """:class:`SeatRows` for the stock learner."""
 
     def __init__(self, seats: int, rows: int) -> None:
+        self.games = SeatRows(seats, rows)
         self.num_players = seats
-        self.players = np.zeros(rows, np.int8)
-        self.acted = self.players.copy()
-        self.seat_rewards = np.zeros((rows, seats), np.float32)
-        self.dones = np.zeros(rows, np.bool_)
-        self.moves = np.zeros(rows, np.int64)
+        self.acted = self.games.players
         self.render_mode = None
         super().__init__(rows, Box(0, 1, (seats,), np.int8), Discrete(seats))
 
-    def observe(self):
-        return np.eye(self.num_players, dtype=np.int8)[self.players]
+    @property
+    def players(self):
+        return self.games.players
 
     def reset(self):
-        self.players[:] = 0
-        self.moves[:] = 0
-        return self.observe()
+        self.games.moves[:] = 0
+        return self.games.observations
 
     def step_async(self, actions):
         self.actions = actions
 
     def step_wait(self):
-        self.acted = self.players.copy()
-        right = self.actions == self.acted
-        seats, rows = self.num_players, np.arange(self.num_envs)
-        self.seat_rewards = np.where(right, -1.0, 1.0)[:, None].repeat(seats, 1).astype(np.float32) / (seats - 1)
-        self.seat_rewards[rows, self.acted] = np.where(right, 1.0, -1.0)
-        self.moves += 1
-        self.dones = self.moves == 2 * seats
-        self.moves[self.dones] = 0
-        self.players = np.where(self.dones, 0, (self.players + 1) % seats).astype(np.int8)
-        return self.observe(), self.seat_rewards[rows, self.acted], self.dones, [{}] * self.num_envs
+        games, rows = self.games, np.arange(self.num_envs)
+        self.acted = games.players
+        games.step(self.actions, autoreset=True)
+        self.seat_rewards, self.dones = games.rewards.copy(), games.terminated.copy()
+        return games.observations, self.seat_rewards[rows, self.acted], self.dones, [{}] * self.num_envs
 
     def env_method(self, name, *args, **kwargs):
-        return [np.ones((self.num_envs, self.num_players), np.int8)]
+        return [self.games.masks]
 
     def get_attr(self, name, indices=None):
         if name == "action_masks":
@@ -204,7 +160,8 @@ def test_every_seat_learns_what_only_its_seat_tells(seats):
     [
         {"minutes": 0}, {"minutes": math.inf}, {"steps": -1}, {"rows": 0}, {"rows": 2.0}, {"learning_rate": 2},
         {"gamma": 0}, {"gae_lambda": 1.1}, {"entropy": -1}, {"hidden": ()}, {"hidden": (0,)},
-        {"reward": "fun"}, {"seed": 2**31}, {"batch": 10**6}, {"threads": True},
+        {"reward": "fun"}, {"algorithm": "dqn"}, {"magnet": -1}, {"magnet_speed": 1.5},
+        {"seed": 2**31}, {"batch": 10**6}, {"threads": True},
     ],
 )  # fmt: skip
 def test_wrong_settings_are_refused_by_name(wrong):
@@ -212,6 +169,44 @@ def test_wrong_settings_are_refused_by_name(wrong):
     with pytest.raises(ValueError, match=f"{name}=.*is not allowed; allowed: ") as refusal:
         TrainConfig(**wrong)
     assert repr(value) in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "unread", "reader"),
+    [
+        ("maskable_ppo", {"magnet": 0.3}, "magnetic_ppo"),
+        ("maskable_ppo", {"magnet_speed": 0.2}, "magnetic_ppo"),
+        ("magnetic_ppo", {"value_weight": 0.1}, "maskable_ppo"),
+    ],
+)
+def test_settings_that_the_algorithm_does_not_read_are_refused(algorithm, unread, reader):
+    ((name, value),) = unread.items()
+    message = f"{name}={value} is not allowed with algorithm='{algorithm}', .* or algorithm='{reader}'"
+    with pytest.raises(ValueError, match=message):
+        TrainConfig(algorithm=algorithm, **unread)
+    assert getattr(TrainConfig(algorithm=reader, **unread), name) == value
+
+
+@pytest.mark.parametrize(
+    "unread",
+    [
+        {"league_size": 3}, {"league_thumbs": 0.5}, {"league_hardness": 1.0}, {"gate_updates": 5}, {"gate_elo": 20.0},
+        {"gate_deals": 100},
+    ],
+)  # fmt: skip
+def test_settings_of_the_league_are_refused_without_one(unread):
+    ((name, value),) = unread.items()
+    with pytest.raises(ValueError, match=f"{name}={value} is not allowed with league=0, which does not read it"):
+        TrainConfig(league=0.0, **unread)
+    assert getattr(TrainConfig(league=0.5, **unread), name) == value
+
+
+def test_a_default_may_depend_on_the_algorithm():
+    stock, own = (TrainConfig(algorithm=algorithm) for algorithm in ALGORITHMS)
+    assert (stock.gae_lambda, own.gae_lambda) == (0.95, 0.5)
+    assert TrainConfig(algorithm="magnetic_ppo", epochs=4).epochs == 4
+    assert TrainConfig.from_dict({"epochs": 3}) == TrainConfig(epochs=3)
+    assert TrainConfig() == stock
 
 
 def test_settings_survive_json():
@@ -239,34 +234,11 @@ def test_threads_are_given_up_when_steps_become_slow():
 
 # Runs
 
-TINY = {"rows": 16, "rollout": 8, "batch": 64, "epochs": 2, "hidden": (16,), "threads": 1}
+TINY = {"rows": 16, "rollout": 8, "batch": 64, "epochs": 2, "hidden": (16,), "threads": 1, "ladder_deals": 20}
 
 
 def tiny_run(path: Path, variant: str = "draw", **settings):
     return create_run(path, variant, make_rules(variant), TrainConfig(**{**TINY, "steps": 6 * 128, **settings}))
-
-
-@pytest.mark.parametrize("variant", ["draw", "all_fives", "partners", "block"])
-def test_a_stopped_and_resumed_run_ends_with_the_same_weights(variant, tmp_path):
-    whole = tiny_run(tmp_path / "whole", variant)
-    assert train(whole) == 0
-
-    parts = tiny_run(tmp_path / "parts", variant)
-
-    def interrupt(progress):
-        if progress.decisions >= 3 * 128:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    assert train(parts, report=interrupt) == signal.SIGTERM
-    assert load_checkpoint(tmp_path / "parts" / "checkpoint.pt")["decisions"] == 3 * 128
-    assert train(open_run(tmp_path / "parts")) == 0
-    first, second = load_policy(tmp_path / "whole"), load_policy(tmp_path / "parts")
-    assert first.about["decisions"] == second.about["decisions"] == 6 * 128
-    for one, other in zip(first.weights + first.biases, second.weights + second.biases, strict=True):
-        assert (one == other).all()
-    names = sorted(path.name for path in (tmp_path / "parts").iterdir())
-    assert names == ["checkpoint.pt", "config.json", "policy.json", "policy.npz", "tensorboard"]
-    assert any((tmp_path / "parts" / "tensorboard").iterdir())
 
 
 def test_the_exported_policy_is_the_trained_one(tmp_path):
@@ -274,9 +246,9 @@ def test_the_exported_policy_is_the_trained_one(tmp_path):
     trainer = Trainer(run)
     trainer.update()
     trainer.save()
-    observations = trainer.env.observations()
+    observations = trainer.learner.env.observations()
     with torch.no_grad():
-        policy = trainer.model.policy
+        policy = trainer.learner.model.policy
         theirs = policy.action_net(
             policy.mlp_extractor.forward_actor(policy.extract_features(torch.from_numpy(observations)))
         ).numpy()
@@ -341,17 +313,6 @@ def test_a_damaged_run_is_refused_and_the_file_named(tmp_path):
         load_checkpoint(tmp_path / "none.pt")
 
 
-def test_looks_at_greedy_are_logged_where_they_were_taken(tmp_path):
-    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    told = []
-    train(tiny_run(tmp_path / "run", steps=3 * 128, checkpoint_minutes=1e-6), report=told.append)
-    log = events.EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
-    wins, points = (log.Scalars(f"ladder/{name}_v_greedy") for name in ("win_rate", "points"))
-    assert [event.step for event in wins] == [event.step for event in points] == [128, 256, 384]
-    assert [event.value for event in wins] == pytest.approx([progress.versus_greedy.mean for progress in told])
-    assert all(-60 < event.value < 60 for event in points)
-
-
 def test_rewards_are_brought_to_size_one():
     scale = measure_reward_scale(make_rules("draw"))
     assert 15 < scale < 30
@@ -359,9 +320,19 @@ def test_rewards_are_brought_to_size_one():
     assert measure_reward_scale(make_rules("bergen")) < 8
 
 
-def test_self_play_learns(tmp_path):
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_self_play_learns(algorithm, tmp_path):
     """A minute's worth of what `dominoes train` does, cut short: far above random all the same."""
-    settings = {"rows": 128, "rollout": 32, "batch": 1024, "hidden": (64,), "learning_rate": 3e-3, "steps": 160_000}
+    settings = {
+        "algorithm": algorithm,
+        "rows": 128,
+        "rollout": 32,
+        "batch": 1024,
+        "hidden": (64,),
+        "learning_rate": 3e-3,
+        "steps": 160_000,
+        "ladder_minutes": 1e3,
+    }
     run = create_run(tmp_path / "run", "draw", make_rules("draw"), TrainConfig(**settings, threads=1))
     train(run)
     results = yardsticks(run.path, run.rules, variant="draw", deals=1000, seed=1)

@@ -104,6 +104,7 @@ def test_table_entry_points() -> None:
     assert not table.is_legal(0, -1) and not table.is_legal(0, rules.pass_action)
     assert (table.observe(1, int(table.players[1])) == table.observations[1]).all()
     assert (table.mask(1, int(table.players[1])) == table.masks[1]).all()
+    assert (table.hidden()[0] > 0).sum() == table.states["hand_counts"][0, 1] + table.states["boneyard"][0]
     for action, message in ((rules.pass_action, "illegal"), (-1, "outside"), (rules.num_actions, "outside")):
         with pytest.raises(ValueError, match=message):
             table.step([action] * 2)

@@ -12,11 +12,13 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from agents.atomic import write_atomically
 
-__all__ = ["load_checkpoint", "save_checkpoint"]
+__all__ = ["load_checkpoint", "packed", "save_checkpoint", "unpack"]
 
 _MAGIC = b"dominoes_env checkpoint 2 "
 
@@ -52,3 +54,21 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError(f"{path} holds no run")
     return content
+
+
+def packed(array: NDArray[Any]) -> dict[str, Any]:
+    """Any array, records too, as a checkpoint can hold it: a tensor of bytes with its layout."""
+    content = torch.frombuffer(bytearray(array.tobytes()), dtype=torch.uint8)
+    return {"layout": f"{array.shape} {array.dtype}", "bytes": content}
+
+
+def unpack(content: dict[str, Any], into: NDArray[Any]) -> None:
+    """Write what :func:`packed` made into an array of the same layout.
+
+    Raises:
+        ValueError: if it has another layout.
+    """
+    layout = f"{into.shape} {into.dtype}"
+    if content["layout"] != layout:
+        raise ValueError(f"games are laid out as {content['layout'][:80]}, not {layout[:80]}")
+    into[...] = np.frombuffer(content["bytes"].numpy().tobytes(), into.dtype).reshape(into.shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from training.command_bench import add_bench
 from training.command_evaluate import add_evaluate
 from training.command_line import add_command
 from training.command_lists import add_agents, add_variants
+from training.command_ship import add_ship
 from training.command_tournament import add_tournament
 from training.command_train import add_demo, add_train
 
@@ -31,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, 2 for wrong input, 128 + N after signal N."""
     parser = _parser()
     arguments = parser.parse_args(argv)
+    arguments.command_line = shlex.join(["dominoes", *(sys.argv[1:] if argv is None else argv)])
     if arguments.command is None:
         parser.print_help()
         return 0
@@ -74,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     add_train(commands)
     add_evaluate(commands)
     add_tournament(commands)
+    add_ship(commands)
     add_demo(commands)
     add_bench(commands)
     add_variants(commands)

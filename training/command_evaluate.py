@@ -29,7 +29,12 @@ def add_match_flags(parser: argparse.ArgumentParser) -> None:
 
 def add_evaluate(commands: Any) -> None:
     parser = add_command(commands, "evaluate", _evaluate, "play mirrored deals and print how the first agent does")
-    parser.add_argument("agents", nargs="+", metavar="AGENT", help="names (see: dominoes agents) or run directories")
+    parser.add_argument(
+        "agents",
+        nargs="+",
+        metavar="AGENT",
+        help="names (see: dominoes agents) or run directories (their best policy; RUN/policy.json is the last)",
+    )
     add_match_flags(parser)
     parser.add_argument("--one-seat", action="store_true", help="play each deal once, the first agent in seat 0")
     group = parser.add_argument_group(
@@ -64,6 +69,8 @@ def add_evaluate(commands: Any) -> None:
 def agents_and_rules(arguments: argparse.Namespace) -> tuple[list[Any], str, Any]:
     """The agents by name, checked, and the variant and rules that flags or trained agents give."""
     from agents.catalog import make_agent
+    from agents.learned import LearnedAgent
+    from agents.policy_file import BEST_NAME, POLICY_NAME
     from dominoes_env.engine.variants import describe_rules
 
     variant, rules = rules_of(arguments)
@@ -71,6 +78,10 @@ def agents_and_rules(arguments: argparse.Namespace) -> tuple[list[Any], str, Any
         raise ValueError(f"agents={arguments.agents[0]!r} is not allowed; allowed: two agents, or one a player")
     refuse_lost_outputs(arguments)
     players = [make_agent(agent) for agent in arguments.agents]
+    for player in players:
+        if isinstance(player, LearnedAgent) and player.source is not None and player.source.stem == BEST_NAME:
+            last = player.source.with_stem(POLICY_NAME)
+            print(f"{player.name} is its best policy on the ladder, {player.source}; the last one is {last}")
     is_given = are_rules_given(arguments)
     trained_for = rules_of_policies(players, rules if is_given else None)
     if not is_given and trained_for is not None:

@@ -62,6 +62,7 @@ def add_agents(commands: Any) -> None:
 
 
 def _agents(arguments: argparse.Namespace) -> None:
+    from agents.box import box_names
     from agents.catalog import CATALOG
 
     del arguments
@@ -72,3 +73,19 @@ def _agents(arguments: argparse.Namespace) -> None:
         for parameter in entry.parameters:
             print(f"{'':14} {parameter.name:12} {parameter.meaning}")
     print("\nThe path of a run directory or of a policy file is a trained player too.")
+    if names := box_names():
+        print("\nTrained players in the box, each with a card beside it:")
+        for name in names:
+            print(f"  {f'learned:{name}':24} {_summary(name)}")
+
+
+def _summary(name: str) -> str:
+    """A card in a line; what is wrong with it where it cannot be read, so that the list goes on."""
+    from agents.box import read_card
+
+    try:
+        card = read_card(name)
+        rungs = (f"{100 * rung['win_rate']['mean']:.1f} % v {rung['opponent']}" for rung in card["ladder"])
+        return f"{card['variant']}, {card['rules']['num_players']} players; {', '.join(rungs)}"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return f"({error})"

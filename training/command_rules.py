@@ -12,7 +12,7 @@ from agents.learned import LearnedAgent
 from dominoes_env.engine.rules import Rules, parse_knob
 from dominoes_env.engine.variants import VARIANTS, describe_rules, get_variant, make_rules
 
-__all__ = ["add_rule_flags", "are_rules_given", "flags_of", "rules_of", "rules_of_policies"]
+__all__ = ["add_rule_flags", "are_rules_given", "flags_of", "given_rules", "rules_of", "rules_of_policies"]
 
 _DEFAULT_VARIANT = "draw"
 
@@ -36,13 +36,12 @@ def are_rules_given(arguments: argparse.Namespace) -> bool:
     return arguments.variant is not None or arguments.num_players is not None or bool(arguments.rule)
 
 
-def rules_of(arguments: argparse.Namespace) -> tuple[str, Rules]:
-    """The name of the variant and the rules that the flags give.
+def given_rules(arguments: argparse.Namespace) -> tuple[str | None, int | None, dict[str, Any]]:
+    """What the flags say: a variant, a number of players (None: nothing), and knobs.
 
     Raises:
         ValueError: naming the flag or knob, its value and what is allowed.
     """
-    variant = arguments.variant or _DEFAULT_VARIANT
     knobs: dict[str, Any] = {}
     for text in arguments.rule:
         name, separator, value = text.partition("=")
@@ -54,6 +53,17 @@ def rules_of(arguments: argparse.Namespace) -> tuple[str, Rules]:
     num_players = knobs.pop("num_players", arguments.num_players)
     if arguments.num_players not in (None, num_players):
         raise ValueError(f"--num-players {arguments.num_players} contradicts --rule num_players={num_players}")
+    return arguments.variant, num_players, knobs
+
+
+def rules_of(arguments: argparse.Namespace) -> tuple[str, Rules]:
+    """The name of the variant and the rules that the flags give, the draw game's where they say nothing.
+
+    Raises:
+        ValueError: naming the flag or knob, its value and what is allowed.
+    """
+    variant, num_players, knobs = given_rules(arguments)
+    variant = variant or _DEFAULT_VARIANT
     return variant, make_rules(variant, num_players=num_players, **knobs)
 
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from tqdm import tqdm
 
 from training.run_directory import Run
-from training.self_play import Progress
+from training.trainer import Progress
 
 __all__ = ["ProgressBar"]
 
@@ -18,7 +18,7 @@ _LINE_SECONDS = 30.0
 
 
 class ProgressBar:
-    """Shows every :class:`training.self_play.Progress` that it is given; a context manager."""
+    """Shows every :class:`training.trainer.Progress` that it is given; a context manager."""
 
     def __init__(self, run: Run) -> None:
         self._is_terminal = sys.stderr.isatty()
@@ -43,9 +43,8 @@ class ProgressBar:
         """Bring the display up to date."""
         self.is_begun = True
         text = f"{progress.decisions / 1e6:.2f} M decisions, {progress.decisions_a_second:,.0f}/s"
-        if progress.versus_greedy is not None:
-            win = progress.versus_greedy
-            text += f", v greedy {100 * win.mean:.0f} ± {100 * win.half_width:.0f} %"
+        if progress.look is not None:
+            text += f", {progress.look}"
         if self._is_terminal:
             self._bar.n = min(100.0, 100 * progress.fraction)
             self._bar.set_postfix_str(text)

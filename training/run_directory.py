@@ -1,32 +1,43 @@
-"""A run directory: ``config.json`` says what is trained and how; checkpoint, policy and logs lie beside it."""
+"""A run directory: ``config.json`` says what is trained and how; checkpoint, policies and logs lie beside it."""
 
 from __future__ import annotations
 
 import json
-import platform
-from dataclasses import dataclass
-from importlib import metadata
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from agents.atomic import write_atomically
-from agents.policy_file import POLICY_NAME, differing_rules
+from agents.policy_file import BEST_NAME, POLICY_NAME, differing_rules
 from dominoes_env.engine.rules import RULES_VERSION, Rules
 from dominoes_env.observation import OBSERVATION_VERSION
 from training.config import CHANGEABLE, TrainConfig
+from training.origin import versions
 
-__all__ = ["CHECKPOINT_NAME", "CONFIG_NAME", "LOG_NAME", "LOOK_TAG", "Run", "create_run", "open_run"]
+__all__ = [
+    "CHECKPOINT_NAME",
+    "CONFIG_NAME",
+    "LEAGUE_NAME",
+    "LOG_NAME",
+    "LOOK_TAG",
+    "Run",
+    "create_run",
+    "open_run",
+    "read_run",
+]
 
 CONFIG_NAME = "config.json"
 CHECKPOINT_NAME = "checkpoint.pt"
+#: The folder of the league's past selves.
+LEAGUE_NAME = "league"
 #: The folder of TensorBoard's logs.
 LOG_NAME = "tensorboard"
-#: What is logged of matches against ``greedy`` begins so. Each follows a checkpoint: logs that hold one without a
+#: What is logged of looks at the ladder begins so. Each follows a checkpoint: logs that hold one without a
 #: checkpoint beside them tell that it was lost, not that the run was stopped before its first.
 LOOK_TAG = "ladder/"
 FORMAT = "dominoes_env run"
 FORMAT_VERSION = 1
-_PACKAGES = ("dominoes_env", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib")
+_POLICIES = tuple(f"{name}{suffix}" for name in (POLICY_NAME, BEST_NAME) for suffix in (".json", ".npz"))
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,8 @@ class Run:
     variant: str
     rules: Rules
     config: TrainConfig
+    origin: dict[str, Any] = field(default_factory=dict, compare=False)
+    """See :func:`training.origin.origin`; under ``resumed`` a list of the same, one a resumption."""
 
     @property
     def has_checkpoint(self) -> bool:
@@ -53,18 +66,14 @@ class Run:
             "config": self.config.to_dict(),
             "rules_version": RULES_VERSION,
             "observation_version": OBSERVATION_VERSION,
-            "versions": {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}},
+            "versions": versions(),
+            "origin": self.origin,
         }
 
 
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
-def create_run(path: str | Path, variant: str, rules: Rules, config: TrainConfig) -> Run:
+def create_run(
+    path: str | Path, variant: str, rules: Rules, config: TrainConfig, *, origin: dict[str, Any] | None = None
+) -> Run:
     """Make a run directory and write its ``config.json``.
 
     Raises:
@@ -74,7 +83,7 @@ def create_run(path: str | Path, variant: str, rules: Rules, config: TrainConfig
     path = Path(path)
     if path.is_file():
         raise FileExistsError(f"{path} is a file; allowed: a directory that is new or empty")
-    run = Run(path, variant, rules, config)
+    run = Run(path, variant, rules, config, origin or {})
     try:
         if path.is_dir() and any(path.iterdir()):
             raise FileExistsError(
@@ -93,19 +102,12 @@ def _write(run: Run) -> None:
     write_atomically(run.path / CONFIG_NAME, (json.dumps(run.to_dict(), indent=2) + "\n").encode())
 
 
-def open_run(path: str | Path, *, rules: Rules | None = None, changes: dict[str, Any] | None = None) -> Run:
-    """The run in a directory, to be resumed.
-
-    Args:
-        path: the run directory.
-        rules: if given, they must be the run's own.
-        changes: settings asked for; those that bound or report a run are changed, the others must be the run's own.
+def read_run(path: str | Path) -> Run:
+    """The run in a directory, to be looked at.
 
     Raises:
         FileNotFoundError: if there is no run.
-        ValueError: if ``config.json`` is cut off or edited, was made by another version of rules or observation, or
-            differs from what is asked for; the message names both values. Also if the run has been saved before and
-            its checkpoint is gone: to begin again would overwrite what is left of it.
+        ValueError: if ``config.json`` is cut off or edited, or was made by another version of rules or observation.
     """
     file = Path(path) / CONFIG_NAME
     if Path(path).is_file():
@@ -123,13 +125,37 @@ def open_run(path: str | Path, *, rules: Rules | None = None, changes: dict[str,
             if content.get(name) != current:
                 raise ValueError(f"it was made for {name} {content.get(name)!r}, this version has {name} {current}")
         rules_of_run, config = Rules.from_dict(content["rules"]), TrainConfig.from_dict(content["config"])
-        run = Run(Path(path), str(content["variant"]), rules_of_run, config)
+        run = Run(Path(path), str(content["variant"]), rules_of_run, config, dict(content.get("origin", {})))
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{file} cannot be used: {error}") from None
+    return run
+
+
+def open_run(
+    path: str | Path,
+    *,
+    rules: Rules | None = None,
+    changes: dict[str, Any] | None = None,
+    origin: dict[str, Any] | None = None,
+) -> Run:
+    """The run in a directory, to be resumed.
+
+    Args:
+        path: the run directory.
+        rules: if given, they must be the run's own.
+        changes: settings asked for; those that bound or report a run are changed, the others must be the run's own.
+        origin: of this resumption, to be kept with the run's own.
+
+    Raises:
+        FileNotFoundError: as :func:`read_run`.
+        ValueError: as :func:`read_run`, and if the run differs from what is asked for; the message names both values.
+            Also if it has been saved before and its checkpoint is gone: to begin again would overwrite what is left.
+    """
+    run = read_run(path)
     if rules is not None and rules != run.rules:
         raise ValueError(f"{path} is a run of other rules: {differing_rules(run.rules, rules)}")
     _refuse_lost_checkpoint(run)
-    return _changed(run, changes or {})
+    return _changed(run, changes or {}, origin)
 
 
 def _content(file: Path) -> Any:
@@ -142,7 +168,7 @@ def _content(file: Path) -> Any:
 def _refuse_lost_checkpoint(run: Run) -> None:
     if run.has_checkpoint:
         return
-    left = [path for path in map(run.path.joinpath, (f"{POLICY_NAME}.json", f"{POLICY_NAME}.npz")) if path.exists()]
+    left = [path for path in map(run.path.joinpath, _POLICIES) if path.exists()]
     logs = sorted((run.path / LOG_NAME).glob("events.*"))
     left += [log for log in logs if LOOK_TAG.encode() in log.read_bytes()]
     if left:
@@ -152,7 +178,7 @@ def _refuse_lost_checkpoint(run: Run) -> None:
         )
 
 
-def _changed(run: Run, changes: dict[str, Any]) -> Run:
+def _changed(run: Run, changes: dict[str, Any], origin: dict[str, Any] | None) -> Run:
     settings = run.config.to_dict()
     asked = TrainConfig.from_dict({**settings, **changes}).to_dict()
     for name in settings:
@@ -161,7 +187,9 @@ def _changed(run: Run, changes: dict[str, Any]) -> Run:
                 f"{name}={asked[name]!r} is not allowed with --resume; allowed: {settings[name]!r}, as {run.path} "
                 f"began (what may change: {', '.join(CHANGEABLE)})"
             )
-    changed = Run(run.path, run.variant, run.rules, TrainConfig.from_dict(asked))
-    if asked != settings:
+    changed = replace(run, config=TrainConfig.from_dict(asked))
+    if origin is not None:
+        changed = replace(changed, origin={**run.origin, "resumed": [*run.origin.get("resumed", []), origin]})
+    if asked != settings or origin is not None:
         _write(changed)
     return changed

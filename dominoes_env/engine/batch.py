@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoes_env.engine.deal import row_generator, start_match
-from dominoes_env.engine.encode import write_history, write_mask, write_observation
+from dominoes_env.engine.encode import write_hidden, write_history, write_mask, write_observation
 from dominoes_env.engine.information import conceal
 from dominoes_env.engine.jit import array_at, jit
 from dominoes_env.engine.moves import draw_or_pass, is_legal, nth_legal_action, num_legal_actions, playable_tiles
@@ -32,6 +32,7 @@ __all__ = [
     "RESULT_DTYPE",
     "REWARDS",
     "conceal_rows",
+    "hidden_rows",
     "is_legal_row",
     "mask_row",
     "observe_row",
@@ -382,6 +383,13 @@ def observe_row(states, rules, options, history, results, row, player, observati
         observations.view(np.int8),
         0,
     )
+
+
+@jit(borrows=True)
+def hidden_rows(states, rules, values):
+    """Write what the seat on turn does not see for every row into ``values``, int8 (rows, size)."""
+    for row in range(len(states)):
+        write_hidden(states[row], rules[0], np.int64(states[row]["turn"]), values, row)
 
 
 @jit(borrows=True)

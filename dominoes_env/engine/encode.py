@@ -21,11 +21,14 @@ from dominoes_env.engine.rules import DRAW_NONE, LOTS_KEEP, SPINNER_NONE
 from dominoes_env.engine.state import NONE, PLAYING
 from dominoes_env.engine.tiles import NO_TILES, tile_bit
 
-__all__ = ["buffer_words", "write_history", "write_mask", "write_observation"]
+__all__ = ["SOONEST", "buffer_words", "write_hidden", "write_history", "write_mask", "write_observation"]
 
 #: uint64 (256,): eight bits spread to the low bits of eight bytes in memory order.
 _SPREAD = np.array([[byte >> bit & 1 for bit in range(8)] for byte in range(256)], np.uint8).view(np.uint64).reshape(-1)
 assert sys.byteorder == "little"  # the bit order of words and the byte order of rows must agree
+
+#: How the tile that is drawn next is marked in :func:`write_hidden`; each one after it by half of that.
+SOONEST = 64
 
 _ONE = np.uint64(1)
 _NOTHING = np.uint64(0)
@@ -193,3 +196,27 @@ def write_history(state, rules, player, history, history_row, length, values, ro
             values[row, position + 3 * i + 1] = plays - 1 - action
         if action != plays:
             seat = _seat_at(seat, 1, num_players)
+
+
+@jit(borrows=True)
+def write_hidden(state, rules, player, values, row):
+    """What ``player`` does not see: the other hands, seats counted from his; how soon each tile is drawn, if any are.
+
+    ``values`` is int8 (rows, size). It adds to an observation what a critic may know, and no player.
+    """
+    num_players = np.int64(rules["num_players"])
+    num_tiles = np.int64(rules["num_tiles"])
+    position = np.int64(0)
+    for away in range(1, num_players):
+        hand = state["hands"][_seat_at(player, away, num_players)]
+        for tile in range(num_tiles):
+            values[row, position + tile] = (hand >> np.uint64(tile)) & _ONE
+        position += num_tiles
+    if rules["draw_rule"] != DRAW_NONE:
+        values[row, position : position + num_tiles] = 0
+        mark = np.int64(SOONEST)
+        left = np.int64(state["boneyard"])
+        while left > 0 and mark > 0:
+            left -= 1
+            values[row, position + state["pile"][left]] = mark
+            mark >>= 1

@@ -18,6 +18,7 @@ from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import NONE, PLAYING, new_states
 from dominoes_env.envs.illegal import Illegal, check_illegal, loss_of_mover, losses_by_mover
 from dominoes_env.envs.set_up import SetUp
+from dominoes_env.observation import hidden_size
 from dominoes_env.table import Episode, Reward, Table, writeable
 
 __all__ = ["OpponentPolicy", "Opponents", "Rows", "Seat", "checked_seed"]
@@ -25,8 +26,9 @@ __all__ = ["OpponentPolicy", "Opponents", "Rows", "Seat", "checked_seed"]
 OpponentPolicy: TypeAlias = Callable[[NDArray[np.int8], NDArray[np.int8], dict[str, Any]], ArrayLike]
 """``policy(observations, masks, infos) -> actions``, for m decisions at once: int8 (m, size), int8 (m, num_actions),
 and integers (m,) back. All arrays are the policy's own, and nothing in them is hidden from the seats that decide.
-``infos`` has ``row`` and ``player`` (m,), ``state`` (m,) concealed ``STATE_DTYPE``, ``history`` (m, H) int16 and
-``history_length`` (m,): the round's actions in order, and ``key`` (m,) uint64: randomness of each decision's own.
+``infos`` has ``row``, ``episode`` (of the row, from 0) and ``player`` (m,), ``state`` (m,) concealed ``STATE_DTYPE``,
+``history`` (m, H) int16 and ``history_length`` (m,): the round's actions in order, and ``key`` (m,) uint64: randomness
+of each decision's own.
 A policy with an attribute ``rules`` is refused by an environment of other rules."""
 
 Opponents: TypeAlias = OpponentPolicy | Sequence[OpponentPolicy | None] | None
@@ -121,6 +123,15 @@ class Rows:
         if self.plays_all:
             return self.table.terminated, self.table.truncated
         return self.records["terminated"], self.records["truncated"]
+
+    def hidden(self) -> NDArray[np.int8]:
+        """What the seats that are played next do not see, for critics in training; as :meth:`Table.hidden`."""
+        states = self.table.states
+        if not self.plays_all:
+            states = np.where(self.records["is_held"], self._held_states, states)
+        values = np.empty((len(states), hidden_size(self.rules)), np.int8)
+        batch.hidden_rows(states, self.rules.row, values)
+        return values
 
     @property
     def final_masks(self) -> NDArray[np.int8]:
@@ -269,6 +280,7 @@ class Rows:
         players = states["turn"].copy()
         infos = {
             "row": rows.copy(),
+            "episode": self.records["episode"][rows],
             "player": players.copy(),
             "state": states,
             "history": table.history_actions[rows],

@@ -126,6 +126,12 @@ class SelfPlayVecEnv(VecEnv):
         """The seat that is to decide in each row, int8 (num_envs,), a fresh array."""
         return np.concatenate([rows.players for _, rows in self._parts])
 
+    @property
+    def league_episodes(self) -> NDArray[np.int64]:
+        """The number of the episode underway in each league row, int64 (num_league,), a fresh array."""
+        _, rows = self._parts[-1]
+        return np.zeros(0, np.int64) if rows.plays_all else rows.records["episode"].copy()
+
     def observations(self) -> NDArray[np.int8]:
         """What the seats that are to decide see, int8 (num_envs, size), a fresh array."""
         return self._observations.copy()

@@ -1,0 +1,150 @@
+"""Players in the box: shipped from a run in one step, listed, loaded by name, refused where they do not fit."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from linear_policy import policy_of
+
+import agents.box
+from agents import make_agent, play_match
+from agents.box import box_names, read_card
+from agents.policy_file import Policy, load_policy, save_policy
+from dominoes_env.engine.variants import make_rules
+from dominoes_env.observation import observation_size
+from training.cli import main
+from training.config import TrainConfig
+from training.origin import git_state, origin
+from training.run_directory import create_run
+from training.ship import card_text, ship
+
+RULES = make_rules("draw")
+ABOUT = {"algorithm": "by hand", "minutes": 0.5, "decisions": 1234}
+
+
+@pytest.fixture
+def box(tmp_path, monkeypatch):
+    directory = tmp_path / "box"
+    directory.mkdir()
+    monkeypatch.setattr(agents.box, "BOX", directory)
+    return directory
+
+
+@pytest.fixture
+def run(tmp_path):
+    made = create_run(tmp_path / "run", "draw", RULES, TrainConfig(seed=7), origin=origin("dominoes train", "draw-2p"))
+    policy = policy_of("draw", 1)
+    save_policy(Policy(policy.rules, policy.weights, policy.biases, about=ABOUT), made.path)
+    return made
+
+
+def test_a_run_is_shipped_listed_and_played(box, run, capsys):
+    words = ["ship", str(run.path), "--box", str(box), "--deals", "200", "--against", "random", "flexible"]
+    assert main([*words, "--limit", "It was made by hand."]) == 0
+    text = capsys.readouterr().out
+    assert sorted(file.name for file in box.iterdir()) == [
+        "draw-2p.card.json", "draw-2p.card.md", "draw-2p.json", "draw-2p.npz",
+    ]  # fmt: skip
+    assert box_names() == ["draw-2p"]
+    card = read_card("draw-2p")
+    assert card["trained"]["command"] == "dominoes train" and card["trained"]["preset"] == "draw-2p"
+    assert (card["trained"]["decisions"], card["trained"]["seed"], card["trained"]["policy"]) == (1234, 7, "policy")
+    assert card["trained"]["machine"] == run.origin["machine"] and card["trained"]["git"] == git_state()
+    assert [rung["opponent"] for rung in card["ladder"]] == ["random", "flexible"]
+    assert all(rung["win_rate"]["low"] < rung["win_rate"]["mean"] < rung["win_rate"]["high"] for rung in card["ladder"])
+    assert card["limits"][-1] == "It was made by hand." and len(card["limits"]) > 2
+    assert card["network"]["bytes"] < 2_000_000
+    assert (box / "draw-2p.card.md").read_text() == card_text(card) and card_text(card) in text
+    assert "dominoes evaluate learned:draw-2p OPPONENT --deals 200" in text
+
+    words = ["evaluate", "learned:draw-2p", "flexible", "--deals", "200", "--seed"]
+    assert main([*words, str(card["ladder"][1]["seed"])]) == 0
+    win = card["ladder"][1]["win_rate"]
+    assert f"{100 * win['mean']:.2f} %" in capsys.readouterr().out
+    assert make_agent("learned:draw-2p:mode=sample").name == "learned:draw-2p:mode=sample"
+    assert main(["agents"]) == 0
+    listed = capsys.readouterr().out
+    assert "learned:draw-2p" in listed and f"{100 * win['mean']:.1f} % v flexible" in listed
+
+
+def test_the_best_policy_of_a_run_is_shipped(box, run):
+    save_policy(Policy(RULES, *_parts(policy_of("draw", -1)), about={**ABOUT, "ladder": {}}), run.path, "best")
+    card = ship(run.path, "mine", opponents=("random",), deals=100)
+    assert card["trained"]["policy"] == "best" and card["name"] == "mine"
+    assert (load_policy("mine").biases[0] == policy_of("draw", -1).biases[0]).all()
+    assert "ladder" not in load_policy("mine").about
+    assert sorted(file.suffix for file in box.iterdir()) == [".json", ".json", ".md", ".npz"]
+
+
+def _parts(policy):
+    return policy.weights, policy.biases
+
+
+@pytest.mark.parametrize("version", ["rules_version", "observation_version"])
+def test_players_of_other_versions_are_refused_with_both_versions(version, box):
+    save_policy(policy_of("draw", 1), box, "draw-2p")
+    header = json.loads((box / "draw-2p.json").read_text())
+    current, header[version] = header[version], 77
+    (box / "draw-2p.json").write_text(json.dumps(header))
+    with pytest.raises(ValueError, match=f"made for {version} 77, this version has {version} {current}"):
+        make_agent("learned:draw-2p")
+
+
+def test_players_of_other_rules_are_refused(box, capsys):
+    save_policy(policy_of("draw", 1), box, "draw-2p")
+    with pytest.raises(ValueError, match=r"learned:draw-2p was trained for other rules \(draw\): target=100, not 50"):
+        play_match(["learned:draw-2p", "random"], make_rules("draw", target=50), 1)
+    assert main(["evaluate", "learned:draw-2p", "random", "--variant", "block"]) == 2
+    assert "the flags that fit it: --variant draw" in capsys.readouterr().err
+    assert main(["agents"]) == 0  # without a card it is listed all the same
+    assert "draw-2p.card.json does not exist" in capsys.readouterr().out
+
+
+def test_names_are_found_or_explained(box, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match="players in the box: none yet"):
+        make_agent("learned:draw-2p")
+    save_policy(policy_of("draw", 1), box, "draw-2p")
+    with pytest.raises(ValueError, match="'draw-2p' is a player in the box: learned:draw-2p"):
+        make_agent("draw-2p")
+    with pytest.raises(FileNotFoundError, match="players in the box: draw-2p"):
+        make_agent("learned:draw-3p")
+    (tmp_path / "draw-2p").mkdir()
+    for name in ("draw-2p", "learned:draw-2p"):
+        with pytest.raises(ValueError, match=r"a player in the box and a path here; \./draw-2p means the path"):
+            make_agent(name)
+    save_policy(policy_of("draw", -1), tmp_path / "draw-2p")
+    assert make_agent("./draw-2p").policy.biases[0][0] == policy_of("draw", -1).biases[0][0]
+
+
+def test_what_cannot_be_shipped_is_refused(box, run, tmp_path):
+    for name in ("greedy", "a/b", "", "a b"):
+        with pytest.raises(ValueError, match="name="):
+            ship(run.path, name)
+    with pytest.raises(ValueError, match="deals=1"):
+        ship(run.path, "mine", deals=1)
+    empty = create_run(tmp_path / "empty", "draw", RULES, TrainConfig())
+    with pytest.raises(FileNotFoundError, match="without a policy"):
+        ship(empty.path, "mine")
+    assert main(["ship", str(empty.path), "--box", str(box)]) == 2  # no preset, no name
+    shape = observation_size(RULES), 6000, RULES.num_actions
+    weights = tuple(np.zeros(pair, np.float32) for pair in pairwise(shape))
+    save_policy(Policy(RULES, weights, tuple(np.zeros(width, np.float32) for width in shape[1:])), empty.path)
+    with pytest.raises(ValueError, match="would weigh"):
+        ship(empty.path, "mine")
+    save_policy(policy_of("block", 1), empty.path)
+    with pytest.raises(ValueError, match="other rules"):
+        ship(empty.path, "mine")
+    assert not list(box.iterdir())
+
+
+def test_what_lies_in_the_box_fits_this_version():
+    for name in box_names():
+        card = read_card(name)
+        agent = make_agent(f"learned:{name}")
+        assert agent.policy.rules.to_dict() == card["rules"] and card["name"] == name
+        assert sum((agents.box.BOX / f"{name}{end}").stat().st_size for end in (".npz", ".json")) < 2_000_000
+        assert (agents.box.BOX / f"{name}.card.md").read_text() == card_text(card)
