@@ -297,7 +297,7 @@ def test_the_algorithm_is_a_setting(capsys, tmp_path):
     with pytest.raises(SystemExit):
         main(["train", "--help"])
     told = " ".join(capsys.readouterr().out.split())
-    assert "(default: 4; magnetic_ppo: 2)" in told and "read by maskable_ppo alone)" in told
+    assert "(default: 2; maskable_ppo: 4)" in told and "read by maskable_ppo alone)" in told
 
 
 def test_demo_trains_and_prints_a_table(capsys, tmp_path):

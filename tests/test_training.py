@@ -202,11 +202,11 @@ def test_settings_of_the_league_are_refused_without_one(unread):
 
 
 def test_a_default_may_depend_on_the_algorithm():
-    stock, own = (TrainConfig(algorithm=algorithm) for algorithm in ALGORITHMS)
-    assert (stock.gae_lambda, own.gae_lambda) == (0.95, 0.5)
-    assert TrainConfig(algorithm="magnetic_ppo", epochs=4).epochs == 4
+    own, stock = (TrainConfig(algorithm=algorithm) for algorithm in ALGORITHMS)
+    assert (own.gae_lambda, stock.gae_lambda) == (0.5, 0.95)
+    assert TrainConfig(algorithm="maskable_ppo", epochs=2).epochs == 2
     assert TrainConfig.from_dict({"epochs": 3}) == TrainConfig(epochs=3)
-    assert TrainConfig() == stock
+    assert TrainConfig() == own
 
 
 def test_settings_survive_json():
@@ -242,7 +242,7 @@ def tiny_run(path: Path, variant: str = "draw", **settings):
 
 
 def test_the_exported_policy_is_the_trained_one(tmp_path):
-    run = tiny_run(tmp_path / "run", "all_fives")
+    run = tiny_run(tmp_path / "run", "all_fives", algorithm="maskable_ppo")
     trainer = Trainer(run)
     trainer.update()
     trainer.save()

@@ -9,8 +9,8 @@ from typing import Any
 
 __all__ = ["ALGORITHMS", "CHANGEABLE", "TrainConfig", "setting"]
 
-#: MaskablePPO of sb3-contrib, and our own PPO with a magnet and a critic that sees all hands; each in its file here.
-ALGORITHMS = ("maskable_ppo", "magnetic_ppo")
+#: Our own PPO with a magnet and a critic that sees all hands, and MaskablePPO of sb3-contrib; each in its file here.
+ALGORITHMS = ("magnetic_ppo", "maskable_ppo")
 
 
 def setting(default: Any, meaning: str, *, only: str | None = None, needs: str | None = None, **others: Any) -> Any:
@@ -42,22 +42,22 @@ class TrainConfig:
         ValueError: for a value outside what is allowed, naming setting, value and what is allowed.
     """
 
-    algorithm: str = setting("maskable_ppo", f"how is learnt: {', '.join(ALGORITHMS)}")
+    algorithm: str = setting("magnetic_ppo", f"how is learnt: {', '.join(ALGORITHMS)}")
     minutes: float = setting(5.0, "minutes of training in all, resumed parts included")
     steps: int = setting(0, "stop after so many decisions in all instead; 0: by minutes")
     seed: int = setting(1, "seeds deals, weights and sampling")
     rows: int = setting(512, "games played side by side")
     rollout: int = setting(64, "decisions a row between two updates")
     batch: int = setting(2048, "decisions a minibatch")
-    epochs: int = setting(4, "passes over the decisions of an update", magnetic_ppo=2)
+    epochs: int = setting(2, "passes over the decisions of an update", maskable_ppo=4)
     hidden: tuple[int, ...] = setting((128, 128), "units of the hidden layers, of policy and value network each")
     learning_rate: float = setting(
-        1e-3, "step size of Adam at the start; it falls linearly to a tenth at the end", magnetic_ppo=3e-3
+        3e-3, "step size of Adam at the start; it falls linearly to a tenth at the end", maskable_ppo=1e-3
     )
     gamma: float = setting(1.0, "discount from a seat's decision to its next")
-    gae_lambda: float = setting(0.95, "advantages: 0 trusts the value network, 1 the outcome", magnetic_ppo=0.5)
+    gae_lambda: float = setting(0.5, "advantages: 0 trusts the value network, 1 the outcome", maskable_ppo=0.95)
     clip: float = setting(0.2, "bound of PPO on the change of a probability")
-    entropy: float = setting(0.01, "weight of the entropy bonus", magnetic_ppo=0.003)
+    entropy: float = setting(0.003, "weight of the entropy bonus", maskable_ppo=0.01)
     value_weight: float = setting(0.5, "weight of the value loss", only="maskable_ppo")
     magnet: float = setting(
         0.2, "weight of the divergence from the magnet, a slow copy of the policy", only="magnetic_ppo"
