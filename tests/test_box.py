@@ -148,3 +148,19 @@ def test_what_lies_in_the_box_fits_this_version():
         assert agent.policy.rules.to_dict() == card["rules"] and card["name"] == name
         assert sum((agents.box.BOX / f"{name}{end}").stat().st_size for end in (".npz", ".json")) < 2_000_000
         assert (agents.box.BOX / f"{name}.card.md").read_text() == card_text(card)
+
+
+def test_a_header_that_says_something_else_is_refused(box):
+    file = save_policy(policy_of("draw", 1), box, "mine")
+    header = json.loads(file.read_text())
+    knobs = {knob: value for knob, value in header["rules"].items() if knob != "target"}
+    for wrong, said in (
+        ({"rules_version": True}, "no proper 'rules_version'"),
+        ({"rules": knobs}, "the rules lack target"),
+        ({"sizes": [5, 5]}, r"sizes=\[5, 5\] is not allowed; allowed: \[\d+, 58\]"),
+        ({"format_version": 9}, "policy format 9"),
+    ):
+        file.write_text(json.dumps({**header, **wrong}))
+        with pytest.raises(ValueError, match=said) as refusal:
+            make_agent("learned:mine")
+        assert "mine.json" in str(refusal.value)

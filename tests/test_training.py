@@ -158,10 +158,11 @@ def test_every_seat_learns_what_only_its_seat_tells(seats):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"minutes": 0}, {"minutes": math.inf}, {"steps": -1}, {"rows": 0}, {"rows": 2.0}, {"learning_rate": 2},
-        {"gamma": 0}, {"gae_lambda": 1.1}, {"entropy": -1}, {"hidden": ()}, {"hidden": (0,)},
-        {"reward": "fun"}, {"algorithm": "dqn"}, {"magnet": -1}, {"magnet_speed": 1.5},
-        {"seed": 2**31}, {"batch": 10**6}, {"threads": True},
+        {"minutes": 0}, {"minutes": math.inf}, {"minutes": 10**400}, {"steps": -1}, {"rows": 0}, {"rows": 2.0},
+        {"rows": 2**31}, {"rollout": 4}, {"learning_rate": 2}, {"gamma": 0}, {"gae_lambda": 1.1}, {"entropy": -1},
+        {"hidden": ()}, {"hidden": (0,)}, {"hidden": 5}, {"hidden": "8"}, {"clip": True}, {"reward": "fun"},
+        {"algorithm": "dqn"}, {"magnet": -1}, {"magnet_speed": 1.5}, {"seed": 2**31}, {"batch": 10**6},
+        {"threads": True}, {"ladder": ("greedy", "greedy")}, {"ladder": ()}, {"ladder": ("",)},
     ],
 )  # fmt: skip
 def test_wrong_settings_are_refused_by_name(wrong):

@@ -75,7 +75,10 @@ def check_opponents(opponents: Sequence[str], rules: Rules) -> None:
     if isinstance(opponents, str) or not opponents:
         raise ValueError(f"opponents={opponents!r} is not allowed; allowed: names of agents, at least one")
     for name in opponents:
-        make_agent(name).check_rules(rules)
+        agent = make_agent(name)
+        if agent.is_person:
+            raise ValueError(f"opponents: agent={name!r} is not allowed; allowed: agents that are no persons")
+        agent.check_rules(rules)
 
 
 class Ladder:

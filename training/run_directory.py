@@ -124,8 +124,16 @@ def read_run(path: str | Path) -> Run:
         for name, current in (("rules_version", RULES_VERSION), ("observation_version", OBSERVATION_VERSION)):
             if content.get(name) != current:
                 raise ValueError(f"it was made for {name} {content.get(name)!r}, this version has {name} {current}")
+        for name in ("rules", "config", "origin"):
+            if not isinstance(content.get(name, {}), dict):
+                raise ValueError(f"{name}={content[name]!r} is not allowed; allowed: a table")
+        origin = content.get("origin", {})
+        if not isinstance(origin.get("resumed", []), list):
+            raise ValueError(f"origin.resumed={origin['resumed']!r} is not allowed; allowed: a list")
         rules_of_run, config = Rules.from_dict(content["rules"]), TrainConfig.from_dict(content["config"])
-        run = Run(Path(path), str(content["variant"]), rules_of_run, config, dict(content.get("origin", {})))
+        if lacking := rules_of_run.to_dict().keys() - content["rules"].keys():
+            raise ValueError(f"its rules lack {', '.join(sorted(lacking))} (edited?)")
+        run = Run(Path(path), str(content["variant"]), rules_of_run, config, origin)
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{file} cannot be used: {error}") from None
     return run
@@ -161,7 +169,7 @@ def open_run(
 def _content(file: Path) -> Any:
     try:
         return json.loads(file.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is no JSON (cut off or edited): {error}") from None
 
 
