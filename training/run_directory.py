@@ -24,6 +24,7 @@ __all__ = [
     "create_run",
     "open_run",
     "read_run",
+    "write_config",
 ]
 
 CONFIG_NAME = "config.json"
@@ -90,7 +91,7 @@ def create_run(
                 f"{path} exists and is not empty: --resume goes on with it, another --out starts anew"
             )
         path.mkdir(parents=True, exist_ok=True)
-        _write(run)
+        write_config(run)
     except OSError as error:
         if error.strerror is None:  # our own
             raise
@@ -98,7 +99,8 @@ def create_run(
     return run
 
 
-def _write(run: Run) -> None:
+def write_config(run: Run) -> None:
+    """Write the ``config.json`` of a run, atomically."""
     write_atomically(run.path / CONFIG_NAME, (json.dumps(run.to_dict(), indent=2) + "\n").encode())
 
 
@@ -146,7 +148,7 @@ def open_run(
     changes: dict[str, Any] | None = None,
     origin: dict[str, Any] | None = None,
 ) -> Run:
-    """The run in a directory, to be resumed.
+    """The run in a directory, to be resumed. Nothing is written: :func:`training.trainer.train` does when it goes on.
 
     Args:
         path: the run directory.
@@ -198,6 +200,4 @@ def _changed(run: Run, changes: dict[str, Any], origin: dict[str, Any] | None) -
     changed = replace(run, config=TrainConfig.from_dict(asked))
     if origin is not None:
         changed = replace(changed, origin={**run.origin, "resumed": [*run.origin.get("resumed", []), origin]})
-    if asked != settings or origin is not None:
-        _write(changed)
     return changed
