@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from dominoes_env.engine.variants import make_rules
 from dominoes_env.observation import observation_size
 from training.cli import main
 from training.config import TrainConfig
+from training.evaluate import evaluate
 from training.origin import git_state, origin
 from training.run_directory import create_run
 from training.ship import card_text, ship
@@ -68,6 +71,70 @@ def test_a_run_is_shipped_listed_and_played(box, run, capsys):
     assert main(["agents"]) == 0
     listed = capsys.readouterr().out
     assert "learned:draw-2p" in listed and f"{100 * win['mean']:.1f} % v flexible" in listed
+
+
+class Killed(BaseException):
+    """What no code catches, as it would not SIGKILL."""
+
+
+@pytest.mark.parametrize("moment", range(9))
+def test_a_ship_that_is_cut_off_leaves_no_card_of_another_policy(moment, box, run, monkeypatch):
+    """A second policy replaces a first; killed before its first, second, ... change of a file, the player is refused,
+    or has no card, or has its own.
+    """
+    ship(run.path, "mine", opponents=("random",), deals=4)
+    save_policy(Policy(RULES, *_parts(policy_of("draw", -1)), about=ABOUT), run.path)
+    left = moment
+
+    def dying(change):
+        def dies(*arguments, **options):
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Killed
+            return change(*arguments, **options)
+
+        return dies
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", dying(os.replace))
+        patched.setattr(Path, "unlink", dying(Path.unlink))
+        try:
+            card = ship(run.path, "mine", opponents=("random",), deals=4)
+            assert moment >= 6
+        except Killed:
+            card = None
+    try:
+        sign = 1 if (load_policy("mine").biases[0] == policy_of("draw", 1).biases[0]).all() else -1
+        read = read_card("mine")
+    except (FileNotFoundError, ValueError) as refusal:
+        assert card is None and "mine" in str(refusal)
+        return
+    won = evaluate(["learned:mine", "random"], RULES, 4, seed=read["ladder"][0]["seed"]).win_rate
+    assert won.to_dict() == read["ladder"][0]["win_rate"] and sign == (-1 if card else 1)
+    assert (box / "mine.card.md").read_text() == card_text(read)
+
+
+def test_a_card_belongs_to_its_policy(box, run, capsys):
+    ship(run.path, "mine", opponents=("random",), deals=4)
+    save_policy(policy_of("draw", -1), box, "mine")
+    with pytest.raises(ValueError, match=r"mine\.card\.json does not belong to the policy .*mine\.json: ship it anew"):
+        read_card("mine")
+    assert main(["agents"]) == 0
+    assert "does not belong" in capsys.readouterr().out
+    (box / "half.npz").write_bytes(b"")  # killed before the header came
+    assert box_names() == ["mine"]
+    with pytest.raises(FileNotFoundError, match="players in the box: mine"):
+        make_agent("learned:half")
+
+
+def test_a_run_of_other_rules_is_not_called_after_its_preset(box, tmp_path, capsys):
+    made = create_run(tmp_path / "other", "block", make_rules("block"), TrainConfig(), origin=origin("c", "draw-2p"))
+    save_policy(policy_of("block", 1), made.path)
+    assert main(["ship", str(made.path), "--deals", "4"]) == 2
+    assert "--name is missing: the run has no preset of its own rules" in capsys.readouterr().err
+    assert main(["ship", str(made.path), "--deals", "4", "--name", ""]) == 2
+    assert not list(box.iterdir())
 
 
 def test_the_best_policy_of_a_run_is_shipped(box, run):
@@ -124,6 +191,9 @@ def test_what_cannot_be_shipped_is_refused(box, run, tmp_path):
     for name in ("greedy", "a/b", "", "a b"):
         with pytest.raises(ValueError, match="name="):
             ship(run.path, name)
+    for opponents in (("random", "nobody"), ("random", "human"), ()):
+        with pytest.raises(ValueError, match=r"nobody|human|opponents="):
+            ship(run.path, "mine", opponents=opponents, deals=4, progress=lambda deals: pytest.fail("it has played"))
     with pytest.raises(ValueError, match="deals=1"):
         ship(run.path, "mine", deals=1)
     empty = create_run(tmp_path / "empty", "draw", RULES, TrainConfig())
