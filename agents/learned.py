@@ -216,9 +216,8 @@ class LearnedAgent(BatchAgent):
             raise ValueError(f"the policy {self.name} was trained for other rules ({variant}): {differing}")
 
     def act(self, turn: Turn) -> int:
-        return int(
-            self._chosen(turn.rules, turn.observation[None], turn.mask[None], np.array([turn.key], np.uint64))[0]
-        )
+        key = np.array([turn.key], np.uint64)
+        return int(self._chosen(turn.rules, turn.observation[None], turn.mask[None], key)[0])
 
     def act_batch(self, turns: Turns) -> NDArray[np.int64]:
         return self._chosen(turns.rules, turns.observations, turns.masks, turns.keys)

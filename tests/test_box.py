@@ -12,7 +12,8 @@ import pytest
 from linear_policy import policy_of
 
 import agents.box
-from agents import make_agent, play_match
+import dominoes_env
+from agents import as_opponent, as_policy, make_agent, play_match
 from agents.box import box_names, read_card
 from agents.policy_file import Policy, load_policy, save_policy
 from dominoes_env.engine.variants import make_rules
@@ -151,13 +152,22 @@ def _parts(policy):
 
 
 @pytest.mark.parametrize("version", ["rules_version", "observation_version"])
-def test_players_of_other_versions_are_refused_with_both_versions(version, box):
+def test_players_of_other_versions_are_refused_with_both_versions(version, box, capsys):
     save_policy(policy_of("draw", 1), box, "draw-2p")
     header = json.loads((box / "draw-2p.json").read_text())
     current, header[version] = header[version], 77
     (box / "draw-2p.json").write_text(json.dumps(header))
-    with pytest.raises(ValueError, match=f"made for {version} 77, this version has {version} {current}"):
-        make_agent("learned:draw-2p")
+    said = f"made for {version} 77, this version has {version} {current}"
+    for use in (
+        lambda: make_agent("learned:draw-2p"),
+        lambda: load_policy(box / "draw-2p.json"),
+        lambda: as_policy("learned:draw-2p", dominoes_env.env("draw")),
+        lambda: as_opponent("learned:draw-2p", RULES),
+    ):
+        with pytest.raises(ValueError, match=said):
+            use()
+    assert main(["evaluate", "learned:draw-2p", "random"]) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_players_of_other_rules_are_refused(box, capsys):
