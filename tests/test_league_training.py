@@ -79,13 +79,22 @@ def test_a_stopped_and_resumed_run_ends_with_the_same_weights(variant, algorithm
     assert {path.stem for path in (parts.path / "league").iterdir()} == kept
 
 
-def test_without_a_league_nobody_else_plays(tmp_path):
-    for algorithm in ALGORITHMS:
-        run = tiny_run(tmp_path / algorithm, algorithm=algorithm, league=0.0, steps=256)
-        assert train(run) == 0
-        assert not (run.path / "league").exists() and (run.path / "best.json").is_file()
-        assert train(open_run(run.path, changes={"steps": 384})) == 0
-        assert last_policy(run).about["decisions"] == 384
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_without_a_league_nobody_else_plays(algorithm, tmp_path):
+    run = tiny_run(tmp_path / "run", algorithm=algorithm, league=0.0, steps=256)
+    assert train(run) == 0
+    assert not (run.path / "league").exists() and (run.path / "best.json").is_file()
+    assert train(open_run(run.path, changes={"steps": 384})) == 0
+    assert last_policy(run).about["decisions"] == 384
+    whole, parts = (tiny_run(tmp_path / name, algorithm=algorithm, league=0.0) for name in ("whole", "parts"))
+
+    def interrupt(progress):
+        if progress.decisions == 3 * 128:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    assert train(whole) == 0 and train(parts, report=interrupt) == signal.SIGTERM
+    assert train(open_run(parts.path)) == 0
+    assert_same(whole, parts)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
