@@ -265,9 +265,16 @@ def test_a_run_killed_before_any_of_its_writes_ends_as_the_uninterrupted_one(alg
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_a_killed_run_goes_on_from_its_checkpoint(tmp_path):
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_killed_run_goes_on_from_its_checkpoint(algorithm, tmp_path):
     """By SIGKILL at any time: resumed, it ends with the weights of an uninterrupted one."""
-    settings = {"steps": 40 * 128, "checkpoint_minutes": 1e-6, "ladder_minutes": 1e-6, "ladder": ("greedy",)}
+    settings = {
+        "algorithm": algorithm,
+        "steps": 40 * 128,
+        "checkpoint_minutes": 1e-6,
+        "ladder_minutes": 1e-6,
+        "ladder": ("greedy",),
+    }
     settings |= {"league": 0.25, "gate_updates": 2, "gate_deals": 100}
     whole, killed = tiny_run(tmp_path / "whole", **settings), tiny_run(tmp_path / "killed", **settings)
     train(whole)

@@ -207,6 +207,21 @@ def test_the_number_of_threads_changes_no_bit(variant, share, tmp_path):
         assert all((first == second).all() for first, second in pairs)
 
 
+@pytest.mark.parametrize("units", [16, 128])
+def test_a_new_thread_adds_up_in_the_same_order(units):
+    """Whatever the number of rows: a resumed run has new threads, an uninterrupted one old ones."""
+    for rows in (*range(1, 26), 64, 100, 256, 2048):
+        playing = learner("draw", hidden=(units,), threads=2)
+        inputs = torch.from_numpy(np.random.default_rng(rows).normal(size=(rows, playing._size)).astype(np.float32))
+
+        def answer(network=playing.actor, inputs=inputs):
+            with torch.inference_mode():
+                return network(inputs)
+
+        answers = [*playing._together(answer, answer, answer), answer()]
+        assert all((one == answers[0]).all() for one in answers), rows
+
+
 def test_the_magnet_follows_the_policy():
     slow = learner("draw", magnet_speed=0.25)
     before = [weight.clone() for weight in slow.magnet.parameters()]

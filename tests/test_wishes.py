@@ -96,7 +96,7 @@ def test_wrong_files_are_refused_with_what_is_allowed(text, said, tmp_path):
 @pytest.mark.parametrize(
     ("text", "flags"),
     [
-        ("magnet = 0.3", {"algorithm": "magnetic_ppo"}),
+        ("value_weight = 0.3", {"algorithm": "maskable_ppo"}),
         ("league_size = 3", {"league": 0.5}),
         ("batch = 65536", {"rows": 2048}),
     ],
