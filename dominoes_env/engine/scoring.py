@@ -37,8 +37,8 @@ from dominoes_env.engine.tiles import NO_TILES, num_tiles_of, pips_of
 
 __all__ = [
     "book",
-    "decide_match",
     "count_modulus",
+    "decide_match",
     "exposed_count",
     "is_blocked",
     "play_points",
@@ -67,7 +67,7 @@ def exposed_count(state):
 
 @jit
 def count_modulus(rules):
-    """What the points of a play depend on beside the count itself: the count's remainder by this; 0: no count scores."""
+    """The number by which a count has a remainder that decides what it scores; 0: no count scores."""
     kind = rules["end_scoring"]
     if kind == ENDS_FIVES:
         return np.int64(5)
