@@ -49,10 +49,9 @@ def main(updates=2000, num_envs=128, num_steps=8, measured_steps=400):
         returns, ahead = rewards / 20, decide(net, *seen)[1].detach().numpy()
         for step in reversed(range(num_steps)):
             ahead = returns[step] = returns[step] + ahead * ~ends[step]
-        gains = torch.as_tensor(returns) - values
-        loss = gains.square() / 2 - gains.detach() * policy.log_prob(torch.as_tensor(actions)) - 0.01 * policy.entropy()
+        gains, chosen = torch.as_tensor(returns) - values, policy.log_prob(torch.as_tensor(actions))
         optimizer.zero_grad()
-        loss.mean().backward()
+        (gains.square() / 2 - gains.detach() * chosen - 0.01 * policy.entropy()).mean().backward()
         optimizer.step()
     return net, means
 
