@@ -317,7 +317,7 @@ def test_a_terminated_run_can_be_resumed(tmp_path):
     command = [sys.executable, "-m", "training.cli", "train", "--out", str(out), "--minutes", "30", *TINY]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 300
         while not any((out / "tensorboard").glob("*")):  # the last thing before the loop
             assert process.poll() is None, process.stderr.read()
             assert time.monotonic() < deadline
