@@ -3,6 +3,7 @@
 In such a row only the learner's seat is asked, so its next state is again the learner's own.
 """
 
+import torch
 from sb3_contrib import MaskablePPO
 
 from agents import as_opponent
@@ -14,6 +15,7 @@ from training.model_agent import ModelAgent
 
 def main(decisions=600_000, num_envs=256, deals=2000, opponent="greedy"):
     """Train for so many decisions; returns the model and its match of so many mirrored deals against the opponent."""
+    torch.set_num_threads(1)  # a second one gains little here, and on a busy machine costs a lot
     rules = make_rules("draw")
     opponents = as_opponent(opponent, rules)
     env = SelfPlayVecEnv(rules, num_envs, seed=1, reward_scale=20, num_league=num_envs, opponents=opponents)

@@ -4,6 +4,7 @@
 here the next state is another seat's.
 """
 
+import torch
 from sb3_contrib import MaskablePPO
 
 from dominoes_env import make_rules
@@ -15,6 +16,7 @@ from training.rollout import SeatRolloutBuffer
 
 def main(decisions=600_000, num_envs=256, deals=2000):
     """Train for so many decisions; returns the model and its match of so many mirrored deals against ``greedy``."""
+    torch.set_num_threads(1)  # a second one gains little here, and on a busy machine costs a lot
     rules = make_rules("draw")
     env = SelfPlayVecEnv(rules, num_envs, seed=1, reward_scale=20)
     buffer = {"rollout_buffer_class": SeatRolloutBuffer, "rollout_buffer_kwargs": {"env": env}}
