@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from agents.base import BatchAgent, Turn, Turns
 from agents.keys import fraction
-from agents.policy_file import Policy, differing_rules, find_policy, load_policy
+from agents.made_for import differing_rules
+from agents.policy_file import Policy, find_policy, load_policy
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import describe_rules

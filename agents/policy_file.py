@@ -20,15 +20,15 @@ from numpy.typing import NDArray
 
 from agents import box
 from agents.atomic import write_atomically
-from dominoes_env.engine.rules import RULES_VERSION, Rules
-from dominoes_env.observation import OBSERVATION_VERSION, observation_size
+from agents.made_for import VERSIONS, other_version, read_rules
+from dominoes_env.engine.rules import Rules
+from dominoes_env.observation import observation_size
 
 __all__ = [
     "ACTIVATIONS",
     "BEST_NAME",
     "POLICY_NAME",
     "Policy",
-    "differing_rules",
     "find_policy",
     "is_policy_path",
     "load_policy",
@@ -88,12 +88,6 @@ class Policy:
         return [self.weights[0].shape[0], *(weight.shape[1] for weight in self.weights)]
 
 
-def differing_rules(own: Rules, asked: Rules) -> str:
-    """The knobs in which two rule sets differ, as words; empty if they are equal."""
-    left, right = own.to_dict(), asked.to_dict()
-    return ", ".join(f"{knob}={left[knob]!r}, not {right[knob]!r}" for knob in left if left[knob] != right[knob])
-
-
 def is_policy_path(path: str | Path) -> bool:
     """Whether ``path`` exists and may be a policy by its kind: a directory, or a file with a policy file's suffix."""
     path = Path(path)
@@ -142,8 +136,7 @@ def save_policy(policy: Policy, directory: Path, name: str = POLICY_NAME) -> Pat
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "rules_version": RULES_VERSION,
-        "observation_version": OBSERVATION_VERSION,
+        **VERSIONS,
         "rules": policy.rules.to_dict(),
         "history": policy.history,
         "sizes": policy.sizes,
@@ -180,9 +173,7 @@ def load_policy(path: str | Path) -> Policy:
     except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{weights_path} holds no weights as {header_path} describes them: {error}") from None
     try:
-        rules = Rules.from_dict(header["rules"])
-        if lacking := rules.to_dict().keys() - header["rules"].keys():
-            raise ValueError(f"the rules lack {', '.join(sorted(lacking))} (edited?)")
+        rules = read_rules(header["rules"])
         policy = Policy(rules, weights, biases, header["activation"], header["history"], header["about"])
         if policy.sizes != header["sizes"]:
             raise ValueError(f"sizes={header['sizes']!r} is not allowed; allowed: {policy.sizes}, those of the weights")
@@ -216,9 +207,6 @@ def _read_header(path: Path) -> dict[str, Any]:
     for name, kind in _FIELDS.items():
         if type(header.get(name)) is not kind:
             raise ValueError(f"{path} has no proper {name!r} (edited?)")
-    for name, current in (("rules_version", RULES_VERSION), ("observation_version", OBSERVATION_VERSION)):
-        if header[name] != current:
-            raise ValueError(
-                f"{path} was made for {name} {header[name]}, this version has {name} {current}: train anew"
-            )
+    if other := other_version(header):
+        raise ValueError(f"{path} {other}: train anew")
     return header

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from agents.keys import fraction
+from dominoes_env.engine.deal import key_bits
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.rules import Rules
 
@@ -115,15 +116,10 @@ def to_log_probabilities(logits, masks):  # type: ignore[no-untyped-def]
 def sample(log_probabilities, masks, keys, actions, taken):  # type: ignore[no-untyped-def]
     """A legal action each by its probability into ``actions``, the logarithm of that into ``taken``.
 
-    ``keys`` (m,) uint64, not 0, are the sources of randomness: xorshift* states (Vigna 2016), moved on.
+    ``keys`` (m,) uint64, not 0, are the sources of randomness, moved on.
     """
     for row in range(len(actions)):
-        key = keys[row]
-        key ^= key >> np.uint64(12)
-        key ^= key << np.uint64(25)
-        key ^= key >> np.uint64(27)
-        keys[row] = key
-        left = fraction(key * np.uint64(0x2545F4914F6CDD1D))
+        left = fraction(key_bits(keys, row))
         for action in range(masks.shape[1]):
             if masks[row, action] == 1:
                 actions[row] = action  # the last legal one, if rounding leaves something over

@@ -27,6 +27,7 @@ from dominoes_env.engine.state import STATE_DTYPE
 from dominoes_env.table import Table
 from training import contenders as ours
 from training.contenders import Contender, measure, on_one_core
+from training.machine import cpu_model, num_cores
 from training.peers import PEERS
 
 __all__ = ["BenchConfig", "BenchResult", "bench"]
@@ -67,7 +68,7 @@ class BenchConfig:
     quick: bool = False
 
     def __post_init__(self) -> None:
-        cores = _num_cores()
+        cores = num_cores()
         for name, most in (("num_envs", 2**20), ("threads", cores)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
@@ -230,7 +231,7 @@ def _growth_contenders(config: BenchConfig) -> list[Contender]:
     batches = _QUICK_BATCHES if config.quick else _BATCHES
     by_players = {**config.rules_by_players, config.rules.num_players: config.rules}
     columns = [(rules, 1) for _, rules in sorted(by_players.items())]
-    if _num_cores() > 1:
+    if num_cores() > 1:
         columns.append((config.rules, 2))
     return [ours.engine(config.variant, rules, batch, threads) for batch in batches for rules, threads in columns]
 
@@ -311,26 +312,13 @@ def _bytes_a_game(rules: Rules) -> dict[str, int]:
     }
 
 
-def _num_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _machine() -> dict[str, Any]:
     return {
-        "cpu": _cpu_model(),
-        "cores": _num_cores(),
+        "cpu": cpu_model(),
+        "cores": num_cores(),
         "system": platform.system(),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "numba": metadata.version("numba"),
         "load_before": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
     }
-
-
-def _cpu_model() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()

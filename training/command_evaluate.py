@@ -123,7 +123,7 @@ def _stand_ins(names: Sequence[str] | None, reference_deals: int | None) -> Any:
 def _evaluate(arguments: argparse.Namespace) -> None:
     from training.evaluate import evaluate, write_json
     from training.sequential import Sprt
-    from training.text_tables import ProgressLine
+    from training.text_tables import DealsLine
 
     agents, variant, rules = agents_and_rules(arguments)
     rates = {name: getattr(arguments, name) for name in ("alpha", "beta") if getattr(arguments, name) is not None}
@@ -133,16 +133,10 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     sprt = None if arguments.sprt is None else Sprt(*arguments.sprt, **rates)
     control = _stand_ins(arguments.control, arguments.control_deals)
     store = opened_store(arguments)
-    played = 0
-    with ProgressLine() as line:
-
-        def show(deals: int) -> None:
-            nonlocal played
-            played += deals
-            line.show(f"{played:,} of {arguments.deals:,} deals")
+    with DealsLine(arguments.deals) as line:
 
         def show_references(done: int, wanted: int) -> None:
-            line.show(f"{played:,} of {arguments.deals:,} deals; the stand-ins {done:,} of {wanted:,}")
+            line.add(0, f"; the stand-ins {done:,} of {wanted:,}")
 
         result = evaluate(
             agents,
@@ -150,7 +144,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
             arguments.deals,
             seed=arguments.seed,
             variant=variant,
-            progress=show,
+            progress=line.add,
             mirrored=not arguments.one_seat,
             chunk=arguments.chunk,
             workers=arguments.workers,

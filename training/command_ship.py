@@ -39,10 +39,10 @@ def _preset_of(run: Any) -> str | None:
 
 def _ship(arguments: argparse.Namespace) -> None:
     import agents.box
-    from training.league import RULES_OF_THUMB
+    from training.config import RULES_OF_THUMB
     from training.run_directory import read_run
     from training.ship import SHIP_SEED, card_text, ship
-    from training.text_tables import ProgressLine
+    from training.text_tables import DealsLine
 
     name = _preset_of(read_run(arguments.run_path)) if arguments.name is None else arguments.name
     if name is None:
@@ -51,14 +51,7 @@ def _ship(arguments: argparse.Namespace) -> None:
     if not box.is_dir():
         raise FileNotFoundError(f"--box {box}: there is no such directory")
     opponents = tuple(arguments.against or RULES_OF_THUMB)
-    played = 0
-    with ProgressLine() as line:
-
-        def show(deals: int) -> None:
-            nonlocal played
-            played += deals
-            line.show(f"{played:,} of {len(opponents) * arguments.deals:,} deals")
-
+    with DealsLine(len(opponents) * arguments.deals) as line:
         card = ship(
             arguments.run_path,
             name,
@@ -69,7 +62,7 @@ def _ship(arguments: argparse.Namespace) -> None:
             machine=arguments.machine,
             box=box,
             workers=arguments.workers,
-            progress=show,
+            progress=line.add,
         )
     print(card_text(card))
     print(f"shipped as {box / name}.npz, .json, .card.json and .card.md")

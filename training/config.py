@@ -7,10 +7,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ALGORITHMS", "CHANGEABLE", "TrainConfig", "checked_settings", "setting"]
+__all__ = ["ALGORITHMS", "CHANGEABLE", "RULES_OF_THUMB", "TrainConfig", "checked_settings", "setting"]
 
 #: Our own PPO with a magnet and a critic that sees all hands, and MaskablePPO of sb3-contrib; each in its file here.
 ALGORITHMS = ("magnetic_ppo", "maskable_ppo")
+#: Agents that cost next to nothing: the usual ladder, and what a league always has.
+RULES_OF_THUMB = ("random", "greedy", "doubles", "flexible")
 
 
 def setting(default: Any, meaning: str, *, only: str | None = None, needs: str | None = None, **others: Any) -> Any:
@@ -83,7 +85,7 @@ class TrainConfig:
         10.0, "a candidate enters if it is so much stronger than the last one, and not equal", needs="league"
     )
     gate_deals: int = setting(4000, "deals of a candidate's match at most", needs="league")
-    ladder: tuple[str, ...] = setting(("random", "greedy", "doubles", "flexible"), "agents to be measured against")
+    ladder: tuple[str, ...] = setting(RULES_OF_THUMB, "agents to be measured against")
     ladder_deals: int = setting(1000, "mirrored deals against each of them")
     ladder_minutes: float = setting(2.0, "minutes between two looks at the ladder, each after a checkpoint")
     checkpoint_minutes: float = setting(1.0, "minutes between two checkpoints")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
+from dominoes_env.engine.deal import key_bits
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.rules import Rules
 from dominoes_env.table import Table, random_keys
@@ -108,15 +109,10 @@ def measure(
 def sample_masks(masks, keys, actions):  # type: ignore[no-untyped-def]
     """A uniformly chosen 1 of each row of ``masks`` (rows, actions); ``keys`` as in ``Table.sample``."""
     for row in range(len(masks)):
-        key = keys[row]
-        key ^= key >> np.uint64(12)
-        key ^= key << np.uint64(25)
-        key ^= key >> np.uint64(27)
-        keys[row] = key
         count = np.uint64(0)
         for action in range(masks.shape[1]):
             count += np.uint64(masks[row, action] != 0)
-        left = np.int64(((key * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)) * count >> np.uint64(32))
+        left = np.int64((key_bits(keys, row) >> np.uint64(32)) * count >> np.uint64(32))
         for action in range(masks.shape[1]):
             if masks[row, action] != 0:
                 if left == 0:

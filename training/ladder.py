@@ -19,9 +19,9 @@ from agents.learned import LearnedAgent
 from agents.match import play_match
 from agents.policy_file import BEST_NAME, Policy, load_policy, save_policy
 from dominoes_env.engine.rules import Rules
+from training.config import RULES_OF_THUMB
 from training.curve import Curve
 from training.intervals import Interval, mean_interval
-from training.league import RULES_OF_THUMB
 from training.run_directory import Run
 
 __all__ = ["LADDER_NAME", "LADDER_SEED", "Ladder", "Look", "check_opponents"]

@@ -29,13 +29,13 @@ from agents.learned import LearnedAgent
 from agents.policy_file import Policy, load_policy, save_policy
 from dominoes_env.arguments import checked_integer
 from dominoes_env.engine.rules import Rules
+from training.config import RULES_OF_THUMB
 from training.gate import Admission, Gate
 from training.priority import priority
 from training.run_directory import LEAGUE_NAME, Run
 
-__all__ = ["RULES_OF_THUMB", "League", "Standing"]
+__all__ = ["League", "Standing"]
 
-RULES_OF_THUMB = ("random", "greedy", "doubles", "flexible")
 #: A member of which nothing is known counts as equal to the learner, with the weight of so many games.
 _PRIOR_GAMES = 50.0
 #: Sums of float32 rewards of a drawn game are off by less.

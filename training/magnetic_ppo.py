@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -46,6 +45,7 @@ from training.config import TrainConfig
 from training.export import export_policy, observation_scale
 from training.league import League
 from training.league_rows import LeagueRows
+from training.machine import num_cores
 from training.partner import Partner
 
 __all__ = ["MagneticPPO", "make_magnetic_ppo", "policy_gradient"]
@@ -152,8 +152,7 @@ class MagneticPPO:
         ]
         self._orders = [np.random.Generator(np.random.PCG64([config.seed, number])) for number in range(2)]
         torch.set_num_threads(1)
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        threads = min(2, config.threads or cores)
+        threads = min(2, config.threads or num_cores())
         # Each thread has to be told: in one that was not, products of some shapes are added up in another order.
         self._pool = ThreadPoolExecutor(threads, "dominoes", torch.set_num_threads, (1,))
         self._warm_up()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from training.machine import cpu_model, num_cores
 
 __all__ = ["git_state", "machine", "origin", "versions"]
 
@@ -62,12 +63,5 @@ def _git(source: Path, *words: str) -> str | None:
 
 def machine() -> str:
     """The processor and how many cores this process may use."""
-    model = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.is_file():
-        for line in cpuinfo.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                model = line.partition(":")[2].strip()
-                break
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return f"{model}, {cores} core{'' if cores == 1 else 's'}"
+    cores = num_cores()
+    return f"{cpu_model()}, {cores} core{'' if cores == 1 else 's'}"

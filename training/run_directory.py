@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from agents.atomic import write_atomically
-from agents.policy_file import BEST_NAME, POLICY_NAME, differing_rules
-from dominoes_env.engine.rules import RULES_VERSION, Rules
-from dominoes_env.observation import OBSERVATION_VERSION
+from agents.made_for import VERSIONS, differing_rules, other_version, read_rules
+from agents.policy_file import BEST_NAME, POLICY_NAME
+from dominoes_env.engine.rules import Rules
 from training.config import CHANGEABLE, TrainConfig
 from training.origin import versions
 
@@ -65,8 +65,7 @@ class Run:
             "variant": self.variant,
             "rules": self.rules.to_dict(),
             "config": self.config.to_dict(),
-            "rules_version": RULES_VERSION,
-            "observation_version": OBSERVATION_VERSION,
+            **VERSIONS,
             "versions": versions(),
             "origin": self.origin,
         }
@@ -123,19 +122,16 @@ def read_run(path: str | Path) -> Run:
         if content.get("format_version") != FORMAT_VERSION:
             found = content.get("format_version")
             raise ValueError(f"its format_version is {found!r}, this version reads {FORMAT_VERSION}")
-        for name, current in (("rules_version", RULES_VERSION), ("observation_version", OBSERVATION_VERSION)):
-            if content.get(name) != current:
-                raise ValueError(f"it was made for {name} {content.get(name)!r}, this version has {name} {current}")
+        if other := other_version(content):
+            raise ValueError(f"it {other}")
         for name in ("rules", "config", "origin"):
             if not isinstance(content.get(name, {}), dict):
                 raise ValueError(f"{name}={content[name]!r} is not allowed; allowed: a table")
         origin = content.get("origin", {})
         if not isinstance(origin.get("resumed", []), list):
             raise ValueError(f"origin.resumed={origin['resumed']!r} is not allowed; allowed: a list")
-        rules_of_run, config = Rules.from_dict(content["rules"]), TrainConfig.from_dict(content["config"])
-        if lacking := rules_of_run.to_dict().keys() - content["rules"].keys():
-            raise ValueError(f"its rules lack {', '.join(sorted(lacking))} (edited?)")
-        run = Run(Path(path), str(content["variant"]), rules_of_run, config, origin)
+        rules, config = read_rules(content["rules"]), TrainConfig.from_dict(content["config"])
+        run = Run(Path(path), str(content["variant"]), rules, config, origin)
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{file} cannot be used: {error}") from None
     return run

@@ -13,17 +13,17 @@ from agents.atomic import write_atomically
 from agents.box import CARD_SUFFIX, header_digest
 from agents.catalog import CATALOG
 from agents.learned import LearnedAgent
+from agents.made_for import VERSIONS
 from agents.policy_file import Policy, find_policy, load_policy, save_policy
 from dominoes_env import __version__
 from dominoes_env.arguments import checked_integer
-from dominoes_env.engine.rules import RULES_VERSION, Rules
+from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import describe_rules
-from dominoes_env.observation import OBSERVATION_VERSION
+from training.config import RULES_OF_THUMB
 from training.evaluate import evaluate
 from training.evaluation import Evaluation
 from training.intervals import Interval
 from training.ladder import check_opponents
-from training.league import RULES_OF_THUMB
 from training.run_directory import Run, read_run
 
 __all__ = ["MOST_BYTES", "SHIP_SEED", "card_text", "ship"]
@@ -100,8 +100,7 @@ def ship(
         "name": name,
         "variant": describe_rules(run.rules)[0],
         "rules": run.rules.to_dict(),
-        "rules_version": RULES_VERSION,
-        "observation_version": OBSERVATION_VERSION,
+        **VERSIONS,
         "package_version": __version__,
         "header_sha256": header_digest(header),
         "trained": {**_training(run, policy, machine), "policy": source.stem},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-__all__ = ["ProgressLine", "aligned"]
+__all__ = ["DealsLine", "ProgressLine", "aligned"]
 
 
 class ProgressLine:
@@ -24,6 +24,19 @@ class ProgressLine:
         """Replace the line by ``text``."""
         if self._is_terminal:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+class DealsLine(ProgressLine):
+    """A line that counts the deals played of those wanted."""
+
+    def __init__(self, wanted: int) -> None:
+        super().__init__()
+        self._wanted, self._played = wanted, 0
+
+    def add(self, deals: int, note: str = "") -> None:
+        """So many more have been played; ``note`` is said behind them."""
+        self._played += deals
+        self.show(f"{self._played:,} of {self._wanted:,} deals{note}")
 
 
 def aligned(rows: Sequence[Sequence[str]], num_left: int = 1) -> list[str]:

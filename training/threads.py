@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from typing import Any
 
 import torch
+
+from training.machine import num_cores
 
 __all__ = ["Threads"]
 
@@ -44,8 +45,7 @@ class Threads:
         """Measure and choose anew, if that is long ago; takes some 50 ms."""
         if self._is_fixed or time.monotonic() - self._chosen_at < _INTERVAL:
             return
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        most = min(_MOST, cores)
+        most = min(_MOST, num_cores())
         use_most = most > 1 and _seconds(most) < _GAIN * _seconds(1)
         torch.set_num_threads(most if use_most else 1)
         self._chosen_at = time.monotonic()

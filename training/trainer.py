@@ -19,11 +19,11 @@ from typing import Any, Protocol
 
 from torch.utils.tensorboard import SummaryWriter
 
+from agents.made_for import VERSIONS, differing_rules, other_version
 from agents.match import play_match
-from agents.policy_file import Policy, differing_rules, save_policy
+from agents.policy_file import Policy, save_policy
 from agents.uniform import UniformAgent
-from dominoes_env.engine.rules import RULES_VERSION, Rules
-from dominoes_env.observation import OBSERVATION_VERSION
+from dominoes_env.engine.rules import Rules
 from training.checkpoint import load_checkpoint, save_checkpoint
 from training.config import TrainConfig
 from training.ladder import Ladder, Look, check_opponents
@@ -218,7 +218,7 @@ class Trainer:
         """
         policy = self.policy()
         content = {
-            "made_for": self._made_for(),
+            "made_for": {"rules": self.run.rules.to_dict(), **VERSIONS},
             "is_look_due": is_look_due,
             "decisions": self.decisions,
             "seconds": self.seconds,
@@ -231,18 +231,10 @@ class Trainer:
         save_policy(policy, self.run.path)
         self.league.sweep()
 
-    def _made_for(self) -> dict[str, Any]:
-        return {
-            "rules": self.run.rules.to_dict(),
-            "rules_version": RULES_VERSION,
-            "observation_version": OBSERVATION_VERSION,
-        }
-
     def _refuse_others(self, made_for: dict[str, Any]) -> None:
         """Raise ValueError for a checkpoint of other rules or versions."""
-        for name, now in self._made_for().items():
-            if name != "rules" and made_for[name] != now:
-                raise ValueError(f"it was made for {name} {made_for[name]}, this version has {name} {now}")
+        if other := other_version(made_for):
+            raise ValueError(f"it {other}")
         if differing := differing_rules(Rules.from_dict(made_for["rules"]), self.run.rules):
             raise ValueError(f"it was made for other rules: {differing}")
 
@@ -256,7 +248,8 @@ class Trainer:
         path = self.run.path / CHECKPOINT_NAME
         content = load_checkpoint(path)
         try:
-            self._refuse_others(content.get("made_for", self._made_for()))
+            if "made_for" in content:  # older checkpoints do not say
+                self._refuse_others(content["made_for"])
             self._is_look_due = bool(content.get("is_look_due", False))
             self.seconds = float(content["seconds"])
             self.learner.decisions = int(content["decisions"])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoes_env.engine.deal import row_generator, start_match
+from dominoes_env.engine.deal import key_bits, row_generator, start_match
 from dominoes_env.engine.encode import write_hidden, write_history, write_mask, write_observation
 from dominoes_env.engine.information import conceal
 from dominoes_env.engine.jit import array_at, jit
@@ -320,22 +320,14 @@ def step_one(places, action):
 
 @jit(borrows=True)
 def sample_rows(states, rules, keys, actions):
-    """A uniformly random legal action for the seat on turn in every row; ``keys`` (rows,) uint64 are moved on.
-
-    A key is a xorshift* state (Vigna 2016) and never 0.
-    """
+    """A uniformly random legal action for the seat on turn in every row; ``keys``: see ``key_bits``."""
     for row in range(len(states)):
         actions[row] = _uniform_action(states[row], rules[0], keys, row)
 
 
 @jit(inline=True, borrows=True)
 def _uniform_action(state, rules, keys, row):
-    key = keys[row]
-    key ^= key >> np.uint64(12)
-    key ^= key << np.uint64(25)
-    key ^= key >> np.uint64(27)
-    keys[row] = key
-    bits = (key * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)
+    bits = key_bits(keys, row) >> np.uint64(32)
     if rules["num_ends"] > 2:
         count = np.uint64(num_legal_actions(state, rules))
         return nth_legal_action(state, rules, np.int64((bits * count) >> np.uint64(32)))

@@ -29,6 +29,7 @@ from dominoes_env.engine.tiles import (
 
 __all__ = [
     "deal_round",
+    "key_bits",
     "lots_winners",
     "open_round",
     "opening_seat",
@@ -39,6 +40,20 @@ __all__ = [
 
 _ONE = np.uint64(1)
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
+
+
+@jit(inline=True, borrows=True)
+def key_bits(keys, row):
+    """64 random bits from a row's key, which is moved on: a xorshift* state (Vigna 2016), uint64 and never 0.
+
+    For choices that are no part of the game: who plays at random, or samples, is given keys from outside.
+    """
+    key = keys[row]
+    key ^= key >> np.uint64(12)
+    key ^= key << np.uint64(25)
+    key ^= key >> np.uint64(27)
+    keys[row] = key
+    return key * np.uint64(0x2545F4914F6CDD1D)
 
 
 @jit

@@ -164,8 +164,9 @@ def write_observation(state, rules, player, observations, values, row):
     small |= np.uint64(state["is_lead_forced"]) << np.uint64(width)
     pending, position = _append(observations, row, pending, position, small, width + 1)
     modulus = count_modulus(rules)
-    count = exposed_count(state) if modulus > 0 and state["laid"] != NO_TILES else np.int64(0)
+    count = np.int64(0)
     if modulus > 0:
+        count = exposed_count(state)  # 0 on an empty layout, which has no remainder
         remainder = _ONE << np.uint64(count % modulus) if state["laid"] != NO_TILES else _NOTHING
         pending, position = _append(observations, row, pending, position, remainder, modulus)
     _finish(observations, row, pending, position)
