@@ -46,9 +46,9 @@ __all__ = [
     "is_text_record",
     "parse_record",
     "read_records",
-    "recover_record",
     "record_from_json",
     "record_to_json",
+    "recover_record",
     "write_records",
 ]
 
@@ -264,10 +264,12 @@ def _check_version(name: str, found: Any, known: int) -> None:
 
 # JSON lines
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
 
 def record_to_json(record: Record) -> str:
     """A record as one line of JSON, without a newline; moves are a text of words, points are numbers."""
-    return json.dumps(
+    return _ENCODER.encode(
         {
             "format": _TITLE,
             "version": RECORD_VERSION,
@@ -288,8 +290,7 @@ def record_to_json(record: Record) -> str:
             ],
             "status": record.status,
             "winners": record.winners,
-        },
-        separators=(",", ":"),
+        }
     )
 
 

@@ -1,8 +1,8 @@
 """Records as arrays, for offline learning: every decision of every game, as the environments show it.
 
-    data = to_numpy(RecordFile("games.jsonl")[:10_000])
-    for data in numpy_chunks(read_records("games.jsonl")):  # any number of games, a bounded part at a time
-        learn(data.observations, data.masks, data.actions, data.rewards[data.rows, data.players])
+data = to_numpy(RecordFile("games.jsonl")[:10_000])
+for data in numpy_chunks(read_records("games.jsonl")):  # any number of games, a bounded part at a time
+    learn(data.observations, data.masks, data.actions, data.rewards[data.rows, data.players])
 """
 
 from __future__ import annotations

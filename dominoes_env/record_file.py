@@ -50,9 +50,7 @@ class RecordFile(Sequence[Record]):
             if the file has changed since it was opened.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], *, recover: bool = False, report: Report = warnings.warn
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, recover: bool = False, report: Report = warnings.warn) -> None:
         self.path = os.fspath(path)
         self.recover = recover
         self.report = report

@@ -491,9 +491,7 @@ class Table:
         return twin
 
 
-def new_views(
-    rules: Rules, num_rows: int, *, history: bool = False
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def new_views(rules: Rules, num_rows: int, *, history: bool = False) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Buffers for so many masks and observations, as :class:`Buffers` describes them."""
     size = observation_size(rules, history=history)
     bits = observation_layout(rules, history=history)["hand_counts"].start  # all pieces before it are bits
