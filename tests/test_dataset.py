@@ -136,11 +136,13 @@ def test_a_game_of_forced_moves_that_breaks_off_has_no_decision() -> None:
     with pytest.raises(ValueError, match="records=\\[\\] is not allowed"):
         to_numpy([])
     assert len(to_numpy([broken], skip_forced=True)) == 0
+    with pytest.raises(ValueError, match=f"move {len(past.actions) + 1}: pass after the end of the round"):
+        make_record(rules, [(past.deal, [*past.actions, rules.pass_action])])
 
 
 @pytest.mark.parametrize("variant", ["draw", "all_fives"])
 def test_games_that_begin_in_mid_round(variant: str) -> None:
-    rules = make_rules(variant, target=60)
+    rules = make_rules(variant, target=150)
     for seed in range(5):
         begun = played(rules, seed, 5 + seed)
         game = Game.from_position(begun.position)
