@@ -37,7 +37,7 @@ from typing import Any
 from dominoes_env.engine.rules import RULES_VERSION, Rules
 from dominoes_env.notation import parse_rules, rules_text
 from dominoes_env.records import Record, Replay, RoundRecord, make_record
-from dominoes_env.words import format_actions, parse_actions
+from dominoes_env.words import format_actions, parse_action, parse_actions
 
 __all__ = [
     "RECORD_VERSION",
@@ -183,10 +183,14 @@ class _TextReader:
         if number != self.num_lines:
             raise ValueError(f"moves {number}. stand where {self.num_lines}. should")
         for turn in text.split("/"):
-            actions = parse_actions(rules, turn)
-            if not actions or any(action != rules.draw_action for action in actions[:-1]):
-                raise ValueError(f"{turn.strip()!r} is no turn; a turn is any number of draws and a play or pass")
-            self.game.play(actions)
+            words = turn.split()
+            for place, word in enumerate(words or [""]):
+                if not word or (place and words[place - 1] != "draw"):
+                    raise ValueError(f"{turn.strip()!r} is no turn; a turn is any number of draws and a play or pass")
+                action = parse_action(rules, word)
+                if self.game.history and action < rules.draw_action and "@" not in word:
+                    raise ValueError(f"{word!r} does not say on which end; only a lead does not")
+                self.game.play([action])  # one by one: those before an error are kept by recover_record
 
 
 def parse_record(text: str) -> Record:

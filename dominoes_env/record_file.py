@@ -56,6 +56,7 @@ class RecordFile(Sequence[Record]):
         self.report = report
         with open(self.path, "rb") as file:
             self._stamp = _stamp(file)
+        self._told: set[str] = set()  # reports, each of which is made once
         self._starts = array("q")
         self._num_bytes = 0  # looked through so far, up to the start of a line
         self._num_lines = 0  # that begin in them
@@ -95,7 +96,7 @@ class RecordFile(Sequence[Record]):
 
     def __iter__(self) -> Iterator[Record]:
         self._opened().close()
-        return read_records(self.path, recover=self.recover, report=self.report)
+        return read_records(self.path, recover=self.recover, report=self._tell)
 
     def __repr__(self) -> str:
         return f"RecordFile({self.path!r})"
@@ -148,9 +149,14 @@ class RecordFile(Sequence[Record]):
         try:
             record_from_json(decoded(line, is_first=number == 1))
         except ValueError as error:
-            self.report(f"{self.path}, line {number}: {error}; this line is left out")
+            self._tell(f"{self.path}, line {number}: {error}; this line is left out")
             return False
         return True
+
+    def _tell(self, message: str) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            self.report(message)
 
     def _line_number(self, start: int) -> int:
         number = 1
