@@ -151,7 +151,12 @@ def _claimed(part: Path) -> Iterator[BinaryIO]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise BlockingIOError(f"{part} is being written by another process at the same work") from None
-        yield file
+        try:
+            yield file
+        except BaseException:
+            if not os.fstat(file.fileno()).st_size:  # nothing to go on with
+                part.unlink(missing_ok=True)
+            raise
 
 
 def _deals_done(file: BinaryIO, chunk: Chunk, sits: list[list[int]], most: int) -> int:
