@@ -86,8 +86,8 @@ def check_layout(rules: Rules, history: list[int], columns: float) -> Layout:
     apart = np.maximum(across, down)
     assert (apart[~is_neighbour] >= GAP).all()
     for box in everything:
-        assert 0 <= box.x and box.x + box.width <= layout.width == columns
-        assert 0 <= box.y and box.y + box.height <= layout.height
+        assert box.x >= 0 and box.x + box.width <= layout.width == columns
+        assert box.y >= 0 and box.y + box.height <= layout.height
         assert (box.width, box.height) == ((1, 2) if box.is_upright else (2, 1))
     assert [box.move for box in boxes] == [move for move, action in enumerate(history) if action < rules.draw_action]
     for box in boxes:

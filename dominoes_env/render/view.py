@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dominoes_env.engine.information import known_tiles
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.scoring import exposed_count
-from dominoes_env.engine.state import MATCH_OVER, PLAYING
+from dominoes_env.engine.state import MATCH_OVER, PLAYING, TRUNCATED
 from dominoes_env.engine.tiles import tiles_in
 from dominoes_env.render.layout import Layout, lay_out
 from dominoes_env.words import STATUS_WORDS, format_action, seats_in
@@ -65,6 +65,8 @@ class View:
     """The seat that looks; None: all hands are shown."""
     history: tuple[int, ...]
     """The actions of the round, which are public."""
+    starter: int
+    """The seat that leads the round."""
     layout: Layout
     seats: tuple[SeatView, ...]
     boneyard: int
@@ -94,6 +96,34 @@ class View:
         """Whether the round is over."""
         return self.status != STATUS_WORDS[PLAYING]
 
+    def mover_of(self, move: int) -> int:
+        """The seat that took the action at a place of the history."""
+        return _mover_of(self.rules, self.starter, self.history, move)
+
+    @property
+    def last_move_text(self) -> str:
+        """What was done last, as a sentence without a full stop; empty before the lead."""
+        if self.last_move is None:
+            return ""
+        name, (tile, _, end) = self.seats[self.last_move.seat].name, self.last_move.word.partition("@")
+        if tile == "draw":
+            return f"{name} drew a tile"
+        if tile == "pass":
+            return f"{name} passed"
+        return f"{name} laid {tile} on end {end}" if end else f"{name} led {tile}"
+
+    @property
+    def status_text(self) -> str:
+        """Who is to move, or how it ended, as a sentence without a full stop."""
+        if self.status == STATUS_WORDS[TRUNCATED]:
+            return "the match ended undecided"
+        if self.is_over:
+            won = " and ".join(self.seats[seat].name for seat in self.winners) or "nobody"
+            return f"the {'match' if self.status == STATUS_WORDS[MATCH_OVER] else 'round'} is over; won by {won}"
+        if self.mover is None:
+            return "the game was ended by an illegal action"
+        return f"{self.seats[self.mover].name} is to {'move' if self.layout.boxes else 'lead'}"
+
 
 def make_view(
     rules: Rules,
@@ -119,6 +149,7 @@ def make_view(
     record, history = state[0], tuple(map(int, history))
     num_players = rules.num_players
     is_match_over = record["status"] == MATCH_OVER
+    is_played = record["status"] == PLAYING
     winners = seats_in(record["match_winners" if is_match_over else "round_winners"])
     layout = lay_out(rules, history, columns=columns)
     seats = []
@@ -133,8 +164,8 @@ def make_view(
                 num_hidden=int(record["hand_counts"][seat]) - len(hand),
                 score=int(record["scores"][seat]),
                 round_points=int(record["round_points"][seat]),
-                is_mover=bool(record["status"] == PLAYING and record["turn"] == seat and not is_lost),
-                is_winner=record["status"] != PLAYING and seat in winners,
+                is_mover=bool(is_played and record["turn"] == seat and not is_lost),
+                is_winner=not is_played and seat in winners,
                 lacking=tuple(n for n in range(rules.max_pip + 1) if int(record["lacking"][seat]) >> n & 1),
             )
         )
@@ -144,6 +175,7 @@ def make_view(
         rules=rules,
         viewer=viewer,
         history=history,
+        starter=int(record["starter"]),
         layout=layout,
         seats=tuple(seats),
         boneyard=int(record["boneyard"]),
@@ -152,7 +184,7 @@ def make_view(
         exposed_count=(int(exposed_count(record)) if layout.boxes else 0) if counts_ends else None,
         last_move=_last_move(rules, int(record["starter"]), history, len(layout.boxes) - 1),
         status=STATUS_WORDS[record["status"]],
-        winners=winners if record["status"] != PLAYING else (),
+        winners=() if is_played else winners,
         round=int(record["round"]),
         is_lost=is_lost,
     )
@@ -162,6 +194,11 @@ def _last_move(rules: Rules, starter: int, history: Sequence[int], last_box: int
     if not history:
         return None
     action = history[-1]
-    turns = sum(earlier != rules.draw_action for earlier in history[:-1])  # a draw leaves the turn where it is
     word = format_action(rules, action, is_lead=len(history) == 1 and action < rules.num_tiles)
-    return LastMove((starter + turns) % rules.num_players, word, last_box if action < rules.draw_action else None)
+    seat = _mover_of(rules, starter, history, len(history) - 1)
+    return LastMove(seat, word, last_box if action < rules.draw_action else None)
+
+
+def _mover_of(rules: Rules, starter: int, history: Sequence[int], move: int) -> int:
+    turns = sum(action != rules.draw_action for action in history[:move])  # a draw leaves the turn where it is
+    return (starter + turns) % rules.num_players
