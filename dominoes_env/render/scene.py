@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -102,7 +102,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Label:
-    """A line of text; (x, y) is its start, middle or end, halfway up the small letters' height."""
+    """A line of text; (x, y) is its start, middle or end, halfway up its capitals."""
 
     x: float
     y: float
@@ -130,7 +130,9 @@ class Scene:
     shapes: tuple[Shape, ...]
 
 
-_MARGIN = 0.7  # around the whole, and the gap between panels
+_MARGIN = 0.5  # around the whole
+_GAP = 0.4  # between panels
+_INSET = 0.5  # from the edge of the felt to where tiles may lie
 _PAD = 0.6  # inside panels
 _NAME, _TEXT = 0.66, 0.54  # sizes of type
 _LETTER = 0.56  # a letter's usual width, as a share of the size of type
@@ -147,29 +149,23 @@ def compose(view: View, *, height: float = 0) -> Scene:
         view: what is to be seen.
         height: the least height; the table takes what the rest leaves.
     """
-    width = view.layout.width + 2 * _MARGIN
+    width = view.layout.width + 2 * (_MARGIN + _INSET)
     own = view.seats[view.viewer or 0]
     others = [*view.seats[own.seat + 1 :], *view.seats[: own.seat]]
     shapes: list[Shape] = list(_header(view, width))
-    y = _MARGIN + 1.2
-    y = _seats(shapes, others, view, y, width)
+    y = _seats(shapes, others, _MARGIN + 1.2, width)
     bottom: list[Shape] = []  # placed from 0, then moved down
-    depth = _own(bottom, own, view, width)
+    depth = _own(bottom, own, width)
     if view.pile:
-        depth = _pile(bottom, view, depth + _MARGIN / 2, width)
-    table = max(view.layout.height + 1, _MIN_TABLE, height - y - depth - 2 * _STRIP - 1.5 * _MARGIN)
+        depth = _pile(bottom, view, depth + _GAP, width)
+    table = max(view.layout.height + 1, _MIN_TABLE, height - y - depth - 2 * _STRIP - _GAP - _MARGIN)
     _table(shapes, view, y, width, table)
-    y += table + 2 * _STRIP + _MARGIN / 2
-    shapes.extend(_lowered(shape, y) for shape in bottom)
+    y += table + 2 * _STRIP + _GAP
+    shapes.extend(replace(shape, y=shape.y + y) for shape in bottom)
     total = y + depth + _MARGIN
     card = Panel(0, 0, width, total, 0.8, "card")
     title = f"Dominoes, {variant_title(view.rules)}, round {view.round}"
     return Scene(width, total, title, _description(view), (card, *shapes))
-
-
-def _lowered(shape: Shape, dy: float) -> Shape:
-    values = {**vars(shape), "y": shape.y + dy}
-    return type(shape)(**values)
 
 
 @lru_cache(maxsize=64)
@@ -180,12 +176,12 @@ def variant_title(rules: Rules) -> str:
 
 def _header(view: View, width: float) -> Iterable[Shape]:
     rules = view.rules
-    y = _MARGIN + 0.35
+    y = _MARGIN + 0.45
     about = f"  round {view.round} · to {rules.target}" + (" penalty points" if _has_penalties(rules) else "")
-    yield Label(_MARGIN + 0.1, y, (Run(variant_title(rules), "ink", True), Run(about, "muted")), _TEXT)
+    yield Label(_MARGIN + 0.2, y, (Run(variant_title(rules), "ink", True), Run(about, "muted")), _TEXT)
     seen = "all hands shown" if view.viewer is None else f"as {view.seats[view.viewer].name} sees it"
-    if _span(variant_title(rules) + about + seen, _TEXT) < width - 3 * _MARGIN:
-        yield Label(width - _MARGIN - 0.1, y, (Run(seen, "muted"),), _TEXT, "end")
+    if _span(variant_title(rules) + about + seen, _TEXT) < width - 2:
+        yield Label(width - _MARGIN - 0.2, y, (Run(seen, "muted"),), _TEXT, "end")
 
 
 def _has_penalties(rules: Rules) -> bool:
@@ -205,27 +201,24 @@ def _clipped(text: str, size: float, width: float) -> str:
 # Seats
 
 
-def _seats(shapes: list[Shape], seats: Sequence[SeatView], view: View, y: float, width: float) -> float:
-    """The panels of the other seats, in as many columns as find room; returns where the next thing begins."""
+def _seats(shapes: list[Shape], seats: Sequence[SeatView], y: float, width: float) -> float:
+    """The panels of the other seats, all beside or all below one another; returns where the next thing begins."""
     room = width - 2 * _MARGIN
-    columns = next(n for n in (3, 2, 1) if n <= len(seats) and (n == 1 or (room + 0.4) / n - 0.4 >= _MIN_PANEL))
-    if columns == 2 and len(seats) == 3:
-        columns = 1
-    panel = (room + 0.4) / columns - 0.4
+    columns = len(seats) if (room + _GAP) / len(seats) - _GAP >= _MIN_PANEL else 1
+    panel = (room + _GAP) / columns - _GAP
     for start in range(0, len(seats), columns):
-        row = seats[start : start + columns]
-        depth = 0.0
-        inside: list[Shape] = []
-        for place, seat in enumerate(row):
-            x = _MARGIN + place * (panel + 0.4)
-            head = _head(inside, seat, view, x, y, panel)
-            size = _FACES if seat.hand else _BACKS
-            low = _hand(inside, seat, x + _PAD, y + head, panel - 2 * _PAD, size)
-            depth = max(depth, low - y + 0.45)
-        for place, seat in enumerate(row):
-            shapes.append(Panel(_MARGIN + place * (panel + 0.4), y, panel, depth, 0.4, _kind(seat)))
-        shapes.extend(inside)
-        y += depth + 0.4
+        row = list(enumerate(seats[start : start + columns]))
+        insides: list[Shape] = []
+        low = y
+        for place, seat in row:
+            x = _MARGIN + place * (panel + _GAP)
+            head = _head(insides, seat, x, y, panel)
+            hand = _hand(insides, seat, x + _PAD, y + head, panel - 2 * _PAD, _FACES if seat.hand else _BACKS)
+            low = max(low, hand)
+        for place, seat in row:
+            shapes.append(Panel(_MARGIN + place * (panel + _GAP), y, panel, low + 0.45 - y, _GAP, _kind(seat)))
+        shapes.extend(insides)
+        y = low + 0.45 + _GAP
     return y
 
 
@@ -233,11 +226,11 @@ def _kind(seat: SeatView) -> Literal["seat", "mover"]:
     return "mover" if seat.is_mover else "seat"
 
 
-def _own(shapes: list[Shape], seat: SeatView, view: View, width: float) -> float:
+def _own(shapes: list[Shape], seat: SeatView, width: float) -> float:
     """The panel of the seat at the bottom, with large tiles; returns its height."""
     inside: list[Shape] = []
     panel = width - 2 * _MARGIN
-    head = _head(inside, seat, view, _MARGIN, 0, panel)
+    head = _head(inside, seat, _MARGIN, 0, panel)
     size = _HAND if seat.hand or not seat.count else _BACKS
     low = _hand(inside, seat, _MARGIN + _PAD, head, panel - 2 * _PAD, size)
     shapes.append(Panel(_MARGIN, 0, panel, low + 0.55, 0.4, _kind(seat)))
@@ -245,7 +238,7 @@ def _own(shapes: list[Shape], seat: SeatView, view: View, width: float) -> float
     return low + 0.55
 
 
-def _head(shapes: list[Shape], seat: SeatView, view: View, x: float, y: float, width: float) -> float:
+def _head(shapes: list[Shape], seat: SeatView, x: float, y: float, width: float) -> float:
     """Name, what is known, score; returns the height that this takes."""
     middle = y + 0.8
     left, right = x + _PAD, x + width - _PAD
@@ -273,12 +266,9 @@ def _head(shapes: list[Shape], seat: SeatView, view: View, x: float, y: float, w
 
 
 def _hand(shapes: list[Shape], seat: SeatView, x: float, y: float, width: float, size: float) -> float:
-    """The tiles of a hand in rows, what they are known to lack behind them; returns where they end."""
-    lacking = f"has no {', '.join(map(str, seat.lacking))}" if seat.lacking else ""
-    needed = _span(lacking, _TEXT) + 0.5 if lacking else 0
+    """The tiles of a hand in rows, then what it is known to lack; returns where they end."""
     gap = size * 0.2
-    room = width if needed > width / 2 else width - needed
-    columns = max(1, int((room + gap) / (size + gap)))
+    columns = max(1, int((width + gap) / (size + gap)))
     for place in range(seat.count):
         left = x + place % columns * (size + gap)
         top = y + place // columns * (2 * size + gap)
@@ -286,12 +276,15 @@ def _hand(shapes: list[Shape], seat: SeatView, x: float, y: float, width: float,
             shapes.append(_face(seat.hand[place], left, top, size, f"held by {seat.name}"))
         else:
             shapes.append(Back(left, top, size, 2 * size, f"a hidden tile of {seat.name}"))
-    rows = math.ceil(seat.count / columns)
-    low = y + max(rows, 1) * (2 * size + gap) - gap
-    if lacking:
-        middle = low - size if needed <= width / 2 else low + _TEXT
+    rows = max(1, math.ceil(seat.count / columns))
+    low = y + rows * (2 * size + gap) - gap
+    if seat.lacking:
+        lacking = f"has no {', '.join(map(str, seat.lacking))}"
+        in_last_row = seat.count - (rows - 1) * columns
+        is_beside = in_last_row * (size + gap) + 0.3 + _span(lacking, _TEXT) <= width
+        middle = low - size if is_beside else low + 1.1 * _TEXT
         shapes.append(Label(x + width, middle, (Run(lacking, "accent"),), _TEXT, "end"))
-        low = low if needed <= width / 2 else low + 2 * _TEXT
+        low += 0 if is_beside else 1.6 * _TEXT
     return low
 
 
@@ -319,7 +312,7 @@ def _pile(shapes: list[Shape], view: View, y: float, width: float) -> float:
 def _table(shapes: list[Shape], view: View, y: float, width: float, height: float) -> None:
     """The felt with the line of play in its middle."""
     layout = view.layout
-    shapes.append(Panel(_MARGIN / 2, y, width - _MARGIN, height + 2 * _STRIP, 0.7, "felt"))
+    shapes.append(Panel(_MARGIN, y, width - 2 * _MARGIN, height + 2 * _STRIP, 0.6, "felt"))
     _table_head(shapes, view, y + _STRIP / 2 + 0.1, width)
     top = y + _STRIP + (height - layout.height) / 2
     if not layout.boxes:
@@ -327,23 +320,23 @@ def _table(shapes: list[Shape], view: View, y: float, width: float, height: floa
         shapes.append(Label(width / 2, y + _STRIP + height / 2, (Run(text, "felt_muted"),), _TEXT, "middle"))
     last = view.last_move.box if view.last_move else None
     if not view.is_over and not view.is_lost:
-        shapes.extend(_ghost(end, box, top) for end, box in layout.tips.items())
+        shapes.extend(_ghost(end, box, _MARGIN + _INSET, top) for end, box in layout.tips.items())
     for index, box in sorted(enumerate(layout.boxes), key=lambda entry: entry[0] == last):  # the last one on top
         laid = f"laid by {view.seats[view.mover_of(box.move)].name}"
         title = f"{format_tile(box.tile)}, {laid}" + (", the spinner" if box.is_spinner else "")
         size = (box.width, box.height, box.first, box.second)
-        shapes.append(Tile(box.x + _MARGIN, box.y + top, *size, title, index == last, box.is_spinner))
+        shapes.append(Tile(box.x + _MARGIN + _INSET, box.y + top, *size, title, index == last, box.is_spinner))
     bottom = y + height + 1.5 * _STRIP - 0.1
-    told = ". ".join(text for text in (view.last_move_text, view.status_text) if text)
-    if _span(told, _TEXT) > width - 3 * _MARGIN:
+    told = " · ".join(text for text in (view.last_move_text, view.status_text) if text)
+    if _span(told, _TEXT) > width - 2 * _MARGIN - _PAD:
         told = view.status_text
-    runs = (Run(_clipped(told, _TEXT, width - 2 * _MARGIN), "felt_ink"),)
+    runs = (Run(_clipped(told, _TEXT, width - 2 * _MARGIN - _PAD), "felt_ink"),)
     shapes.append(Label(width / 2, bottom, runs, _TEXT, "middle"))
 
 
 def _table_head(shapes: list[Shape], view: View, middle: float, width: float) -> None:
     """The boneyard's count on the left; the open ends and their count on the right."""
-    left, right = _MARGIN + 0.5, width - _MARGIN - 0.5
+    left, right = _MARGIN + _PAD, width - _MARGIN - _PAD
     shapes.append(Back(left, middle - 0.42, 0.42, 0.84, "the boneyard"))
     count = Run(str(view.boneyard), "felt_ink", True)
     shapes.append(Label(left + 0.65, middle, (count, Run(" in the boneyard", "felt_muted")), _TEXT))
@@ -356,9 +349,9 @@ def _table_head(shapes: list[Shape], view: View, middle: float, width: float) ->
         shapes.append(Label(right, middle, tuple(runs), _TEXT, "end"))
 
 
-def _ghost(end: int, box: Box, top: float) -> Ghost:
+def _ghost(end: int, box: Box, left: float, top: float) -> Ghost:
     is_far = box.first < 0  # the half that would touch is the second one
-    x, y = box.x + _MARGIN, box.y + top
+    x, y = box.x + left, box.y + top
     step = 1 if is_far else 0
     number = box.second if is_far else box.first
     number_x, number_y = (x + 0.5, y + step + 0.5) if box.is_upright else (x + step + 0.5, y + 0.5)

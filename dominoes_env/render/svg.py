@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 from xml.sax.saxutils import escape
 
-from dominoes_env.render.scene import Back, Dot, Ghost, Label, Panel, Scene, Shape, Tile, compose
+from dominoes_env.render.scene import Back, Dot, Label, Panel, Scene, Shape, Tile, compose
 from dominoes_env.render.view import View
 
 __all__ = ["PIPS", "THEMES", "Theme", "view_svg"]
@@ -35,13 +35,13 @@ THEMES: dict[str, dict[str, str]] = {
         "seat": "#fdfcf9",
         "seat_edge": "#e2dccf",
         "mover_edge": "#c77a1c",
-        "felt": "#3f6f5c",
-        "felt_edge": "#335c4c",
+        "felt": "#3a6956",
+        "felt_edge": "#2f5647",
         "ink": "#2b2926",
         "muted": "#736d63",
         "accent": "#a35a06",
         "felt_ink": "#f2f6ee",
-        "felt_muted": "#bcd0c3",
+        "felt_muted": "#c6d8cc",
         "ivory": "#fbf7ea",
         "ivory_edge": "#cbbf9f",
         "divider": "#b3a684",
@@ -50,7 +50,7 @@ THEMES: dict[str, dict[str, str]] = {
         "back": "#7d4a3c",
         "back_edge": "#5f372c",
         "back_mark": "#a97460",
-        "last": "#f2a93b",
+        "last": "#ffb83d",
         "shadow": "#000000",
     },
     "dark": {
@@ -121,7 +121,7 @@ def _style(theme: Theme) -> str:
     """The colours as classes, said once more for the other theme where the reader's system chooses."""
     scope = f".dominoes-{theme} "
     light = _rules(scope, THEMES["dark" if theme == "dark" else "light"])
-    text = f"{scope}text{{font-family:{_FONT};dominant-baseline:central}}{scope}.bold{{font-weight:650}}" + light
+    text = f"{scope}text{{font-family:{_FONT}}}{scope}.bold{{font-weight:650}}" + light
     if theme == "auto":
         text += f"@media (prefers-color-scheme:dark){{{_rules(scope, THEMES['dark'])}}}"
     return text
@@ -164,7 +164,7 @@ def _paint(shape: Shape) -> Iterator[str]:
     elif isinstance(shape, Label):
         yield _label(shape)
     elif isinstance(shape, Dot):
-        yield f'<circle class="{shape.role}" cx="{_n(shape.x * 100)}" cy="{_n(shape.y * 100)}" r="{_n(shape.radius * 100)}"/>'
+        yield _circle(shape.role, shape.x, shape.y, shape.radius)
     else:
         yield f"<g><title>{escape(shape.title)}</title>"
         if isinstance(shape, Tile):
@@ -186,6 +186,10 @@ def _rect(kind: str, x: float, y: float, width: float, height: float, radius: fl
     )
 
 
+def _circle(kind: str, x: float, y: float, radius: float) -> str:
+    return f'<circle class="{kind}" cx="{_n(x * 100)}" cy="{_n(y * 100)}" r="{_n(radius * 100)}"/>'
+
+
 def _label(label: Label) -> str:
     spans = "".join(
         f'<tspan class="{run.role}{" bold" if run.is_bold else ""}">{escape(run.text)}</tspan>' for run in label.runs
@@ -195,7 +199,7 @@ def _label(label: Label) -> str:
 
 def _text(x: float, y: float, size: float, anchor: str, spans: str) -> str:
     return (
-        f'<text x="{_n(x * 100)}" y="{_n(y * 100)}" font-size="{_n(size * 100)}" text-anchor="{anchor}"'
+        f'<text x="{_n(x * 100)}" y="{_n(y * 100 + size * 36)}" font-size="{_n(size * 100)}" text-anchor="{anchor}"'
         f' xml:space="preserve">{spans}</text>'
     )
 
@@ -221,14 +225,13 @@ def _tile(tile: Tile) -> Iterator[str]:
         f'L{_n((x + across) * 100)} {_n((y + down) * 100)}"/>'
     )
     if tile.is_spinner:
-        yield f'<circle class="pin" cx="{_n(x * 100)}" cy="{_n(y * 100)}" r="{_n(9 * unit)}"/>'
+        yield _circle("pin", x, y, 0.09 * unit)
     for sign, number in ((-1, tile.first), (1, tile.second)):
         half_x, half_y = (x, y + sign * unit / 2) if is_upright else (x + sign * unit / 2, y)
         radius = 0.088 if number > 6 else 0.098
         for right, low in PIPS[number]:
             dx, dy = (right, low) if is_upright else (-low, right)
-            cx, cy = half_x + dx * 0.27 * unit, half_y + dy * 0.27 * unit
-            yield f'<circle class="pip" cx="{_n(cx * 100)}" cy="{_n(cy * 100)}" r="{_n(radius * unit * 100)}"/>'
+            yield _circle("pip", half_x + dx * 0.27 * unit, half_y + dy * 0.27 * unit, radius * unit)
 
 
 def _back(back: Back) -> Iterator[str]:
