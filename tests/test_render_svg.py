@@ -6,6 +6,7 @@ import dataclasses
 import io
 import random
 import re
+from itertools import combinations
 from xml.etree import ElementTree
 
 import numpy as np
@@ -173,17 +174,26 @@ def test_frames_are_all_positions_of_a_record(preset):
 # The picture
 
 
+def reach(label: Label) -> tuple[float, float]:
+    """About from where to where a text goes."""
+    left = label.x - {"start": 0, "middle": label.width / 2, "end": label.width}[label.anchor]
+    return left, left + label.width
+
+
 def check_scene(scene: Scene, view: View) -> None:
     """Everything lies on the card, tiles and panels do not overlap, and no text runs out of the picture."""
     for shape in scene.shapes:
         if isinstance(shape, Label):
-            width = len(shape.text) * shape.size * 0.56
-            left = shape.x - {"start": 0, "middle": width / 2, "end": width}[shape.anchor]
-            assert left >= 0 and left + width <= scene.width, shape
+            left, right = reach(shape)
+            assert left >= 0 and right <= scene.width, shape
             assert 0 < shape.y < scene.height
         elif not hasattr(shape, "radius") or isinstance(shape, Panel):
             assert shape.x >= 0 and shape.x + shape.width <= scene.width
             assert shape.y >= 0 and shape.y + shape.height <= scene.height + 1e-9
+    labels = [shape for shape in scene.shapes if isinstance(shape, Label)]
+    for one, other in combinations(labels, 2):
+        if abs(one.y - other.y) < max(one.size, other.size):
+            assert min(reach(one)[1], reach(other)[1]) <= max(reach(one)[0], reach(other)[0]), (one, other)
     card, *panels = [shape for shape in scene.shapes if isinstance(shape, Panel)]
     assert (card.x, card.y, card.width, card.height) == (0, 0, scene.width, scene.height)
     for shapes in (panels, [shape for shape in scene.shapes if isinstance(shape, Tile | Back | Ghost)]):

@@ -7,7 +7,7 @@ measured roughly; a painter may use any font.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -21,6 +21,7 @@ from dominoes_env.words import format_tile
 
 __all__ = ["Back", "Dot", "Ghost", "Label", "Panel", "Run", "Scene", "Shape", "Tile", "compose", "variant_title"]
 
+_LETTER, _BOLD = 0.56, 0.66  # a letter's usual width, as a share of the size of type
 #: Colours by what they mean; a painter gives each theme its own.
 Role = Literal["ink", "muted", "accent", "felt_ink", "felt_muted"]
 
@@ -111,9 +112,14 @@ class Label:
     anchor: Literal["start", "middle", "end"] = "start"
 
     @property
-    def text(self) -> str:
-        """All of it."""
-        return "".join(run.text for run in self.runs)
+    def width(self) -> float:
+        """About how wide it is, in a font that is not narrow."""
+        return sum(_span(run.text, self.size, run.is_bold) for run in self.runs)
+
+
+def _span(text: str, size: float, is_bold: bool = False) -> float:
+    """About how wide a text is."""
+    return len(text) * size * (_BOLD if is_bold else _LETTER)
 
 
 Shape = Panel | Tile | Back | Ghost | Dot | Label
@@ -134,8 +140,7 @@ _MARGIN = 0.5  # around the whole
 _GAP = 0.4  # between panels
 _INSET = 0.5  # from the edge of the felt to where tiles may lie
 _PAD = 0.6  # inside panels
-_NAME, _TEXT = 0.66, 0.54  # sizes of type
-_LETTER = 0.56  # a letter's usual width, as a share of the size of type
+_NAME, _TEXT = 0.62, 0.54  # sizes of type
 _HAND, _FACES, _BACKS = 1.0, 0.62, 0.44  # short sides of tiles: in the own hand, in others, face down
 _MIN_PANEL = 8.5  # the narrowest panel of another seat
 _STRIP = 1.5  # the line of text at the top and the bottom of the felt
@@ -152,7 +157,7 @@ def compose(view: View, *, height: float = 0) -> Scene:
     width = view.layout.width + 2 * (_MARGIN + _INSET)
     own = view.seats[view.viewer or 0]
     others = [*view.seats[own.seat + 1 :], *view.seats[: own.seat]]
-    shapes: list[Shape] = list(_header(view, width))
+    shapes: list[Shape] = _header(view, width)
     y = _seats(shapes, others, _MARGIN + 1.2, width)
     bottom: list[Shape] = []  # placed from 0, then moved down
     depth = _own(bottom, own, width)
@@ -174,27 +179,21 @@ def variant_title(rules: Rules) -> str:
     return describe_rules(rules)[0].replace("_", " ").title()
 
 
-def _header(view: View, width: float) -> Iterable[Shape]:
-    rules = view.rules
-    y = _MARGIN + 0.45
-    about = f"  round {view.round} · to {rules.target}" + (" penalty points" if _has_penalties(rules) else "")
-    yield Label(_MARGIN + 0.2, y, (Run(variant_title(rules), "ink", True), Run(about, "muted")), _TEXT)
+def _header(view: View, width: float) -> list[Shape]:
+    """What is played, and who looks where there is room to say it."""
+    rules, y = view.rules, _MARGIN + 0.45
+    about = f"  round {view.round} · to {rules.target}"
+    if rules.settlement == "penalty_each":
+        about += " penalty points"
+    played = Label(_MARGIN + 0.2, y, (Run(variant_title(rules), "ink", True), Run(about, "muted")), _TEXT)
     seen = "all hands shown" if view.viewer is None else f"as {view.seats[view.viewer].name} sees it"
-    if _span(variant_title(rules) + about + seen, _TEXT) < width - 2:
-        yield Label(width - _MARGIN - 0.2, y, (Run(seen, "muted"),), _TEXT, "end")
+    looker = Label(width - _MARGIN - 0.2, y, (Run(seen, "muted"),), _TEXT, "end")
+    return [played, looker] if played.x + played.width + 0.3 < looker.x - looker.width else [played]
 
 
-def _has_penalties(rules: Rules) -> bool:
-    return rules.settlement == "penalty_each"
-
-
-def _span(text: str, size: float) -> float:
-    """About how wide a text is."""
-    return len(text) * size * _LETTER
-
-
-def _clipped(text: str, size: float, width: float) -> str:
-    room = max(3, int(width / (size * _LETTER)))
+def _clipped(text: str, size: float, width: float, is_bold: bool = False) -> str:
+    """The text, cut to what finds room."""
+    room = max(3, int(width / _span("x", size, is_bold)))
     return text if len(text) <= room else text[: room - 1] + "…"
 
 
@@ -246,22 +245,20 @@ def _head(shapes: list[Shape], seat: SeatView, x: float, y: float, width: float)
         shapes.append(Dot(left + 0.16, middle, 0.16, "accent"))
         left += 0.5
     score = [Run(str(seat.score), "ink", True)]
-    booked = ""
     if seat.round_points and seat.round_points != seat.score:
-        booked = f"{seat.round_points:+d} "
-        score.insert(0, Run(booked, "muted"))
-    shapes.append(Label(right, middle, tuple(score), _NAME + 0.1, "end"))
-    room = right - left - _span(booked + str(seat.score), _NAME + 0.1) - 0.3
+        score.insert(0, Run(f"{seat.round_points:+d} ", "muted"))
+    points = Label(right, middle, tuple(score), _NAME + 0.14, "end")
+    room = right - left - points.width - 0.3
     state = "won" if seat.is_winner else "to move" if seat.is_mover else ""
     count = f"{seat.count} {'tile' if seat.count == 1 else 'tiles'}"
     runs = []
-    for text, role, is_bold in ((state, "accent", True), (count, "muted", False)):
-        needed = _span("  " + text, _TEXT)
-        if text and room - needed > _span(seat.name[:8], _NAME):
-            runs.append(Run("  " + text, role, is_bold))  # type: ignore[arg-type]
+    for run in (Run("  " + state, "accent", True), Run("  " + count, "muted")):
+        needed = _span(run.text, _NAME, run.is_bold)
+        if run.text.strip() and room - needed > _span(seat.name[:8], _NAME, True):
+            runs.append(run)
             room -= needed
-    name = Run(_clipped(seat.name, _NAME, room), "ink", True)
-    shapes.append(Label(left, middle, (name, *runs), _NAME - 0.04))
+    name = Run(_clipped(seat.name, _NAME, room, True), "ink", True)
+    shapes += [Label(left, middle, (name, *runs), _NAME), points]
     return 1.45
 
 
@@ -338,15 +335,17 @@ def _table_head(shapes: list[Shape], view: View, middle: float, width: float) ->
     """The boneyard's count on the left; the open ends and their count on the right."""
     left, right = _MARGIN + _PAD, width - _MARGIN - _PAD
     shapes.append(Back(left, middle - 0.42, 0.42, 0.84, "the boneyard"))
-    count = Run(str(view.boneyard), "felt_ink", True)
-    shapes.append(Label(left + 0.65, middle, (count, Run(" in the boneyard", "felt_muted")), _TEXT))
     runs = []
     if view.ends:
         runs = [Run("ends ", "felt_muted"), Run(" · ".join(map(str, view.ends.values())), "felt_ink", True)]
     if view.exposed_count is not None:
         runs += [Run("   count ", "felt_muted"), Run(str(view.exposed_count), "felt_ink", True)]
-    if runs:
-        shapes.append(Label(right, middle, tuple(runs), _TEXT, "end"))
+    ends = Label(right, middle, tuple(runs), _TEXT, "end")
+    count = Run(str(view.boneyard), "felt_ink", True)
+    boneyard = Label(left + 0.65, middle, (count, Run(" in the boneyard", "felt_muted")), _TEXT)
+    if boneyard.x + boneyard.width > right - ends.width - 0.3:
+        boneyard = replace(boneyard, runs=(count,))  # the tile beside it says what it is
+    shapes += [boneyard, ends] if runs else [boneyard]
 
 
 def _ghost(end: int, box: Box, left: float, top: float) -> Ghost:
