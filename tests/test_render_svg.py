@@ -124,6 +124,23 @@ def test_drawing_changes_no_game(variant, num_players):
             assert np.array_equal(games[0].state, games[1].state)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("variant", "num_players"), PRESETS)
+def test_ten_thousand_games_go_on_as_if_they_had_not_been_drawn(variant, num_players):
+    rules = make_rules(variant, num_players=num_players)
+    for seed in range(10_000):
+        plain, drawn = (Game(rules=rules, seed=seed, episode="round") for _ in range(2))
+        generator = random.Random(seed)
+        while not plain.is_over:
+            if generator.random() < 0.05:
+                texts_of(drawn, generator.choice([None, *range(num_players)]))
+            assert plain.legal_actions == drawn.legal_actions
+            action = generator.choice(plain.legal_actions)
+            assert plain.step(action) == drawn.step(action)
+        texts_of(drawn, None)
+        assert np.array_equal(plain.state, drawn.state)
+
+
 # The view
 
 
