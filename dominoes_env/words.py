@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,12 @@ from dominoes_env.engine.variants import describe_rules, make_rules
 
 __all__ = [
     "STATUS_WORDS",
+    "LaidTile",
     "empty_round",
     "format_action",
     "format_actions",
     "format_tile",
+    "laid_tiles",
     "layout_line",
     "parse_action",
     "parse_actions",
@@ -257,20 +259,44 @@ def layout_line(rules: Rules, history: Sequence[int]) -> str:
     Raises:
         ValueError: if a play in ``history`` does not fit.
     """
-    state = empty_round(rules)
     arms: list[list[tuple[int, int]]] = [[], [], [], []]
-    lead: tuple[int, int] | None = None
-    for action in map(int, history):
-        if action < rules.draw_action:
-            numbers = _lay(rules, state, action)
-            if lead is None:
-                lead = numbers
-            else:
-                arms[action // rules.num_tiles].append(numbers)
-    if lead is None:
+    line: list[tuple[int, int]] = []
+    for laid in laid_tiles(rules, empty_round(rules), history):
+        (arms[laid.end] if line else line).append((laid.joined, laid.free))
+    if not line:
         return "(empty)"
-    line = [(outer, inner) for inner, outer in reversed(arms[0])] + [lead] + arms[1]
+    line = [(outer, inner) for inner, outer in reversed(arms[0])] + line + arms[1]
     return " + ".join("".join(f"[{a}-{b}]" for a, b in tiles) for tiles in (line, arms[2], arms[3]) if tiles)
+
+
+class LaidTile(NamedTuple):
+    """A tile on the layout: ``joined`` is the number by which it hangs on the one before, of a lead the low one."""
+
+    move: int
+    """The place of the play in the round's history."""
+    tile: int
+    end: int
+    """Where it was laid; 0 for a lead."""
+    joined: int
+    free: int
+    is_spinner: bool
+
+
+def laid_tiles(rules: Rules, state: NDArray[Any], history: Sequence[int]) -> list[LaidTile]:
+    """Lay the tiles of ``history`` in an opened round and tell them, in order of play.
+
+    Raises:
+        ValueError: if a play in ``history`` does not fit.
+    """
+    tiles = []
+    for move, action in enumerate(map(int, history)):
+        if action < rules.draw_action:
+            had_spinner = state["spinner"][0] != NONE
+            joined, free = _lay(rules, state, action)
+            end, tile = divmod(action, rules.num_tiles)
+            is_spinner = bool(not had_spinner and state["spinner"][0] != NONE)
+            tiles.append(LaidTile(move, tile, end, joined, free, is_spinner))
+    return tiles
 
 
 def empty_round(rules: Rules) -> NDArray[Any]:

@@ -137,9 +137,8 @@ class Walk:
         return f"the match is over; won by {won}"
 
 
-def _table(record: Record, here: Position, viewer: int | None, colour: bool) -> str:
-    how: dict[str, Any] = {"colour": True} if colour else {}
-    return view_text(record.rules, here.state, here.history, viewer=viewer, **how)
+def _table(record: Record, here: Position, viewer: int | None, colour: bool, width: int) -> str:
+    return view_text(record.rules, here.state, here.history, viewer=viewer, colour=colour, width=width)
 
 
 def print_games(walk: Walk, output: TextIO, *, only_one: bool) -> None:
