@@ -122,7 +122,13 @@ def test_a_stopped_recording_goes_on(tmp_path):
     begun = waiting.read_bytes()
     assert begun and whole.startswith(begun) and len(begun) < len(whole)
     StopsAt.left = 10**9
-    for damage in (begun, begun[:-100], begun + b"\0" * 500, begun + whole[: len(whole) // 3], begun[: len(begun) // 2]):
+    for damage in (
+        begun,
+        begun[:-100],
+        begun + b"\0" * 500,
+        begun + whole[: len(whole) // 3],
+        begun[: len(begun) // 2],
+    ):
         waiting.write_bytes(damage)
         told = []
         assert record_games(agents, rules, 40, path, chunk=5, progress=lambda *now, told=told: told.append(now)) == 80

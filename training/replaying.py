@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
 from dominoes_env.records import Position, Record, positions
-from dominoes_env.render.text import view_text
+from dominoes_env.render.text import has_colour, view_text
 from dominoes_env.words import format_action
 
 __all__ = ["Walk", "print_games", "step_through"]
@@ -92,11 +93,12 @@ class Walk:
             return str(error)
         return ""
 
-    def text(self, *, colour: bool = False) -> str:
-        """The position: where it is, what led to it, and the table."""
+    def text(self, *, colour: bool = False, width: int = 80) -> str:
+        """The position: where it is, what led to it, and the table; see ``view_text`` for colour and width."""
         here = self.positions[self.place]
         lines = [self._heading(), self._step(here), ""]
-        lines.append(_table(self.record, here, self.viewer, colour))
+        how: dict[str, Any] = {"viewer": self.viewer, "colour": colour, "width": width}
+        lines.append(view_text(self.record.rules, here.state, here.history, **how))
         if self.place == len(self.positions) - 1:
             lines.append(self._result())
         return "\n".join(lines)
@@ -106,7 +108,7 @@ class Walk:
         if self.record.players:
             parts.append(" v ".join(self.record.players))
         if self.record.seed is not None:
-            parts.append(f"seed {self.record.seed}, game {self.record.game_id}")
+            parts.append(f"seed {self.record.seed}, game id {self.record.game_id}")
         parts += [f"{name} {text}".strip() for name, text in self.record.tags]
         return " · ".join(parts)
 
@@ -135,10 +137,6 @@ class Walk:
             return "the record ends here" + ("" if self.record.episode == "round" else "; the match is not over")
         won = " and ".join(self._player(seat) for seat in self.record.winners) or "nobody"
         return f"the match is over; won by {won}"
-
-
-def _table(record: Record, here: Position, viewer: int | None, colour: bool, width: int) -> str:
-    return view_text(record.rules, here.state, here.history, viewer=viewer, colour=colour, width=width)
 
 
 def print_games(walk: Walk, output: TextIO, *, only_one: bool) -> None:
@@ -203,7 +201,8 @@ def step_through(walk: Walk, *, messages: list[str]) -> None:
     output = sys.stdout
     with _keys() as keys:
         while True:
-            print("\x1b[H\x1b[2J" + walk.text(colour=True), end="\n\n", file=output)
+            text = walk.text(colour=has_colour(output), width=shutil.get_terminal_size().columns)
+            print("\x1b[H\x1b[2J" + text, end="\n\n", file=output)
             while messages:
                 print(messages.pop(0), file=output)
             print(_HELP, file=output, flush=True)
