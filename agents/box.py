@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["BOX", "CARD_SUFFIX", "box_names", "is_in_box", "read_card"]
+__all__ = ["BOX", "CARD_SUFFIX", "box_names", "header_digest", "is_in_box", "read_card"]
 
 #: Where they lie.
 BOX = Path(__file__).parent / "policies"
@@ -15,8 +16,12 @@ CARD_SUFFIX = ".card.json"
 
 
 def box_names(box: Path | None = None) -> list[str]:
-    """The players' names, sorted; ``box``: another directory of the same kind."""
-    return sorted(file.stem for file in (BOX if box is None else box).glob("*.npz"))
+    """The players' names, sorted; ``box``: another directory of the same kind.
+
+    A player is there when its header is, which is written last.
+    """
+    headers = (BOX if box is None else box).glob("*.json")
+    return sorted(file.stem for file in headers if not file.name.endswith(CARD_SUFFIX))
 
 
 def is_in_box(name: str) -> bool:
@@ -29,9 +34,10 @@ def read_card(name: str, box: Path | None = None) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: if there is none; the message lists the players.
-        ValueError: if it is damaged.
+        ValueError: if it is damaged, or belongs to another policy than the one that lies there.
     """
-    file = (BOX if box is None else box) / f"{name}{CARD_SUFFIX}"
+    folder = BOX if box is None else box
+    file, header = folder / f"{name}{CARD_SUFFIX}", folder / f"{name}.json"
     if not file.is_file():
         listed = ", ".join(box_names(box)) or "none yet"
         raise FileNotFoundError(f"{file} does not exist; players in the box: {listed}")
@@ -41,4 +47,11 @@ def read_card(name: str, box: Path | None = None) -> dict[str, Any]:
         raise ValueError(f"{file} is no JSON (cut off or edited): {error}") from None
     if not isinstance(card, dict):
         raise ValueError(f"{file} is no card")
+    if not header.is_file() or card.get("header_sha256") != header_digest(header):
+        raise ValueError(f"{file} does not belong to the policy {header}: ship it anew")
     return card
+
+
+def header_digest(header: Path) -> str:
+    """SHA-256 (hex) of a policy's header file, which holds that of its weights: it stands for the whole policy."""
+    return hashlib.sha256(header.read_bytes()).hexdigest()

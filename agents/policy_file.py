@@ -181,7 +181,12 @@ def load_policy(path: str | Path) -> Policy:
         raise ValueError(f"{weights_path} holds no weights as {header_path} describes them: {error}") from None
     try:
         rules = Rules.from_dict(header["rules"])
-        return Policy(rules, weights, biases, header["activation"], header["history"], header["about"])
+        if lacking := rules.to_dict().keys() - header["rules"].keys():
+            raise ValueError(f"the rules lack {', '.join(sorted(lacking))} (edited?)")
+        policy = Policy(rules, weights, biases, header["activation"], header["history"], header["about"])
+        if policy.sizes != header["sizes"]:
+            raise ValueError(f"sizes={header['sizes']!r} is not allowed; allowed: {policy.sizes}, those of the weights")
+        return policy
     except (TypeError, ValueError) as error:
         raise ValueError(f"{header_path}: {error}") from None
 
@@ -201,7 +206,7 @@ _FIELDS = {
 def _read_header(path: Path) -> dict[str, Any]:
     try:
         header = json.loads(path.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON (cut off or edited): {error}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ValueError(f"{path} is no policy: its format is not {FORMAT!r}")
@@ -209,7 +214,7 @@ def _read_header(path: Path) -> dict[str, Any]:
         found = header.get("format_version")
         raise ValueError(f"{path} has policy format {found!r}, this version reads {FORMAT_VERSION}")
     for name, kind in _FIELDS.items():
-        if not isinstance(header.get(name), kind):
+        if type(header.get(name)) is not kind:
             raise ValueError(f"{path} has no proper {name!r} (edited?)")
     for name, current in (("rules_version", RULES_VERSION), ("observation_version", OBSERVATION_VERSION)):
         if header[name] != current:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dominoes_env.engine.encode import SOONEST
 from dominoes_env.engine.rules import Rules
+from dominoes_env.engine.scoring import count_modulus
 
 __all__ = [
     "OBSERVATION_VERSION",
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 #: Raised by one whenever an observation's pieces, their order or meaning change.
-OBSERVATION_VERSION = 1
+OBSERVATION_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ def _pieces(rules: Rules, history: bool) -> tuple[Piece, ...]:
     n, tiles, ends, numbers = rules.num_players, rules.num_tiles, rules.num_ends, rules.max_pip + 1
     has_spinner = rules.spinner != "none"
     has_draws = rules.draw_rule != "none"
+    modulus = int(count_modulus(rules.row[0]))
     rows: list[tuple[bool, str, tuple[int, ...], int, int, str]] = [
         (True, "hand", (tiles,), 0, 1, "1 for each tile id in the observer's hand"),
         (True, "laid", (tiles,), 0, 1, "1 for each tile id on the layout"),
@@ -81,9 +83,11 @@ def _pieces(rules: Rules, history: bool) -> tuple[Piece, ...]:
         (rules.opening == "lots_keep", "kept_lots", (n, tiles), 0, 1, "1: that seat's kept lot, still in his hand"),
         (has_draws, "has_drawn", (1,), 0, 1, "1: the player on turn has drawn in this turn"),
         (True, "is_lead_forced", (1,), 0, 1, "1: the opening rule names the lead of this round"),
+        (modulus > 0, "remainder", (modulus,), 0, 1, "one-hot: the exposed count's remainder; empty layout: all 0"),
         (True, "hand_counts", (n,), 0, rules.num_tiles, "tiles in each hand"),
         (True, "boneyard", (1,), 0, rules.num_tiles, "tiles in the boneyard, reserve included"),
         (True, "scores", (n,), -127, 127, "floor(100 * score / target), clipped"),
+        (modulus > 0, "exposed_count", (1,), 0, 8 * rules.max_pip, "the sum over the open ends; empty layout: 0"),
         (
             history,
             "history",

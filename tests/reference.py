@@ -658,9 +658,15 @@ class ReferenceGame:
         if rules.draw_rule != "none":
             seen["has_drawn"] = [int(self.has_drawn)]
         seen["is_lead_forced"] = [int(self.is_lead_forced)]
+        divisor = {"fives": 5, "threes": 3, "fives_and_threes": 15}.get(rules.end_scoring)
+        count = self.layout.count()
+        if divisor:
+            seen["remainder"] = [int(bool(on_table) and count % divisor == left) for left in range(divisor)]
         seen["hand_counts"] = [len(self.hands[seat]) for seat in seats]
         seen["boneyard"] = [len(self.boneyard)]
         seen["scores"] = [max(-127, min(127, 100 * self.scores[seat] // rules.target)) for seat in seats]
+        if divisor:
+            seen["exposed_count"] = [count]
         if history:
             steps = []
             for seat, action in self.history:

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from linear_policy import policy_of
 from seat_games import SeatRows, chain_advantages
 
 from agents.learned import action_logits
@@ -20,7 +21,9 @@ from dominoes_env.observation import observation_size
 from dominoes_env.table import Table
 from training.batch_play import sample, to_log_probabilities
 from training.config import TrainConfig
+from training.league import League
 from training.magnetic_ppo import MagneticPPO, make_magnetic_ppo, policy_gradient
+from training.partner import Partner
 
 TINY = {"algorithm": "magnetic_ppo", "rows": 15, "rollout": 8, "batch": 32, "epochs": 2, "hidden": (16,), "threads": 1}
 GAMES = [("draw", 2), ("draw", 3), ("classic_block", 2), ("all_fives", 4), ("partners", 4)]
@@ -186,13 +189,37 @@ def test_the_policy_file_is_the_trained_actor(tmp_path):
     np.testing.assert_allclose(action_logits(policy, seen), logits, atol=1e-5)
 
 
-def test_the_number_of_threads_changes_no_bit():
-    one, two = learner("draw", threads=1), learner("draw", threads=2)
+@pytest.mark.parametrize(("variant", "share"), [("draw", 0.0), ("draw", 0.5), ("partners", 0.5)])
+def test_the_number_of_threads_changes_no_bit(variant, share, tmp_path):
+    """With rows of the league too, whose members answer beside the other rows."""
+    rules, learners = make_rules(variant), []
+    for threads in (1, 2):
+        config = TrainConfig(**{**TINY, "threads": threads, "league": share})
+        league, partner = League(rules, round(15 * share), tmp_path / str(threads)), Partner(rules)
+        for seed in range(2):
+            league.admit(policy_of(variant, 1, seed))
+        learners.append(make_magnetic_ppo(rules, config, 7.0, league, partner))
+    one, two = learners
     for step in range(4):
         one.update(step / 4), two.update(step / 4)
     for network in ("actor", "critic", "magnet"):
         pairs = zip(getattr(one, network).parameters(), getattr(two, network).parameters(), strict=True)
         assert all((first == second).all() for first, second in pairs)
+
+
+@pytest.mark.parametrize("units", [16, 128])
+def test_a_new_thread_adds_up_in_the_same_order(units):
+    """Whatever the number of rows: a resumed run has new threads, an uninterrupted one old ones."""
+    for rows in (*range(1, 26), 64, 100, 256, 2048):
+        playing = learner("draw", hidden=(units,), threads=2)
+        inputs = torch.from_numpy(np.random.default_rng(rows).normal(size=(rows, playing._size)).astype(np.float32))
+
+        def answer(network=playing.actor, inputs=inputs):
+            with torch.inference_mode():
+                return network(inputs)
+
+        answers = [*playing._together(answer, answer, answer), answer()]
+        assert all((one == answers[0]).all() for one in answers), rows
 
 
 def test_the_magnet_follows_the_policy():

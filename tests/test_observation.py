@@ -143,6 +143,8 @@ def test_layout_spaces_and_bounds(name: str) -> None:
         assert ("spinner" in layout) == (rules.spinner != "none")
         assert ("has_drawn" in layout) == (rules.draw_rule != "none")
         assert ("kept_lots" in layout) == (rules.opening == "lots_keep")
+        counts = rules.end_scoring in ("fives", "threes", "fives_and_threes")
+        assert ("exposed_count" in layout) == ("remainder" in layout) == counts
         space = observation_space(rules, history=history)
         for table in _random_games(rules, 30, history=history, episode="match"):
             assert table.observations.dtype == np.int8 == table.masks.dtype

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import time
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +31,7 @@ from training.demo import results_table, yardsticks
 from training.evaluate import evaluate, write_json
 from training.intervals import mean_interval, student_quantile
 from training.rollout import SeatRolloutBuffer
-from training.run_directory import create_run, open_run
+from training.run_directory import create_run, open_run, read_run
 from training.threads import Threads
 from training.trainer import Trainer, measure_reward_scale, train
 
@@ -158,10 +160,11 @@ def test_every_seat_learns_what_only_its_seat_tells(seats):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"minutes": 0}, {"minutes": math.inf}, {"steps": -1}, {"rows": 0}, {"rows": 2.0}, {"learning_rate": 2},
-        {"gamma": 0}, {"gae_lambda": 1.1}, {"entropy": -1}, {"hidden": ()}, {"hidden": (0,)},
-        {"reward": "fun"}, {"algorithm": "dqn"}, {"magnet": -1}, {"magnet_speed": 1.5},
-        {"seed": 2**31}, {"batch": 10**6}, {"threads": True},
+        {"minutes": 0}, {"minutes": math.inf}, {"minutes": 10**400}, {"steps": -1}, {"rows": 0}, {"rows": 2.0},
+        {"rows": 2**31}, {"rollout": 4}, {"learning_rate": 2}, {"gamma": 0}, {"gae_lambda": 1.1}, {"entropy": -1},
+        {"hidden": ()}, {"hidden": (0,)}, {"hidden": 5}, {"hidden": "8"}, {"clip": True}, {"reward": "fun"},
+        {"algorithm": "dqn"}, {"magnet": -1}, {"magnet_speed": 1.5}, {"seed": 2**31}, {"batch": 10**6},
+        {"threads": True}, {"ladder": ("greedy", "greedy")}, {"ladder": ()}, {"ladder": ("",)},
     ],
 )  # fmt: skip
 def test_wrong_settings_are_refused_by_name(wrong):
@@ -202,11 +205,11 @@ def test_settings_of_the_league_are_refused_without_one(unread):
 
 
 def test_a_default_may_depend_on_the_algorithm():
-    stock, own = (TrainConfig(algorithm=algorithm) for algorithm in ALGORITHMS)
-    assert (stock.gae_lambda, own.gae_lambda) == (0.95, 0.5)
-    assert TrainConfig(algorithm="magnetic_ppo", epochs=4).epochs == 4
+    own, stock = (TrainConfig(algorithm=algorithm) for algorithm in ALGORITHMS)
+    assert (own.gae_lambda, stock.gae_lambda) == (0.5, 0.95)
+    assert TrainConfig(algorithm="maskable_ppo", epochs=2).epochs == 2
     assert TrainConfig.from_dict({"epochs": 3}) == TrainConfig(epochs=3)
-    assert TrainConfig() == stock
+    assert TrainConfig() == own
 
 
 def test_settings_survive_json():
@@ -242,7 +245,7 @@ def tiny_run(path: Path, variant: str = "draw", **settings):
 
 
 def test_the_exported_policy_is_the_trained_one(tmp_path):
-    run = tiny_run(tmp_path / "run", "all_fives")
+    run = tiny_run(tmp_path / "run", "all_fives", algorithm="maskable_ppo")
     trainer = Trainer(run)
     trainer.update()
     trainer.save()
@@ -270,8 +273,11 @@ def test_an_existing_run_is_not_overwritten(tmp_path):
 def test_a_resumed_run_keeps_its_game_and_settings(tmp_path):
     run = tiny_run(tmp_path / "run")
     assert open_run(run.path, rules=run.rules, changes={"rows": 16, "hidden": (16,)}) == run
-    assert open_run(run.path, changes={"steps": 10_000}).config.steps == 10_000
-    assert open_run(run.path).config.steps == 10_000
+    longer = open_run(run.path, changes={"steps": 896}, origin={"command": "again"})
+    assert longer.config.steps == 896 and read_run(run.path).config.steps == 768  # until it has gone on
+    train(longer)
+    assert read_run(run.path).config.steps == 896
+    assert [resumed["command"] for resumed in read_run(run.path).origin["resumed"]] == ["again"]
     with pytest.raises(ValueError, match=r"rows=32 is not allowed with --resume; allowed: 16"):
         open_run(run.path, changes={"rows": 32})
     with pytest.raises(ValueError, match="other rules: target=100, not 50"):
@@ -295,10 +301,20 @@ def test_a_damaged_run_is_refused_and_the_file_named(tmp_path):
         checkpoint.write_bytes(damaged)
         with pytest.raises(ValueError, match=r"checkpoint\.pt"):
             train(run)
-    save_checkpoint(checkpoint, {"policy": {}})
-    with pytest.raises(ValueError, match=r"checkpoint\.pt does not fit"):
-        train(run)
     text = config.read_text()
+    content = load_checkpoint_of(whole, tmp_path)
+    made_for = content["made_for"]
+    for wrong, said in (
+        ({"learner": {}}, ""),
+        ({"learner": None}, ""),
+        ({"league": []}, ""),
+        ({"made_for": {**made_for, "rules_version": 77}}, "for rules_version 77, this version has rules_version "),
+        ({"made_for": {**made_for, "observation_version": 77}}, "for observation_version 77, this version has "),
+    ):
+        save_checkpoint(checkpoint, {**content, **wrong})
+        with pytest.raises(ValueError, match=rf"checkpoint\.pt does not fit this run: .*{said}"):
+            train(open_run(run.path, changes={"steps": 1280}, origin={"command": "again"}))
+        assert config.read_text() == text
     for damaged, match in (
         (text[:40], r"is no JSON \(cut off or edited\)"),
         (text.replace('"rules_version": 1', '"rules_version": 77'), "rules_version 77, this version has"),
@@ -311,6 +327,78 @@ def test_a_damaged_run_is_refused_and_the_file_named(tmp_path):
         assert "config.json" in str(refusal.value)
     with pytest.raises(FileNotFoundError, match="nothing to resume"):
         load_checkpoint(tmp_path / "none.pt")
+
+
+def load_checkpoint_of(whole: bytes, folder: Path):
+    (folder / "whole.pt").write_bytes(whole)
+    return load_checkpoint(folder / "whole.pt")
+
+
+def test_the_checkpoint_of_another_game_is_refused(tmp_path):
+    """Put back into the wrong run it would fit but for the rules."""
+    one, other = tiny_run(tmp_path / "one", steps=128), tiny_run(tmp_path / "other", steps=128, seed=2)
+    other = replace(other, rules=make_rules("draw", target=50))
+    train(one), train(other)
+    (other.path / "checkpoint.pt").write_bytes((one.path / "checkpoint.pt").read_bytes())
+    with pytest.raises(ValueError, match=r"checkpoint\.pt does not fit this run: it was made for other rules: target="):
+        train(other)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("part", ["actor", "critic"])
+def test_a_run_that_diverges_stays_as_last_saved(algorithm, part, tmp_path):
+    run = tiny_run(tmp_path / "run", algorithm=algorithm)
+    trainer = Trainer(run)
+    trainer.update()
+    trainer.save()
+    kept = {file.name: file.read_bytes() for file in run.path.glob("*.*")}
+    if algorithm == "magnetic_ppo":
+        network = getattr(trainer.learner, part)
+    else:
+        network = {"actor": "action_net", "critic": "value_net"}[part]
+        network = getattr(trainer.learner.model.policy, network)
+    learns = trainer.learner.update
+
+    def diverges(fraction):
+        figures = learns(fraction)
+        with torch.no_grad():
+            next(network.parameters())[0, 0] = math.nan
+        return figures
+
+    trainer.learner.update = diverges
+    with pytest.raises(ValueError, match=r"run has diverged .* less than learning_rate="):
+        for _ in range(3):
+            trainer.update()
+    with pytest.raises(ValueError, match="not finite"):
+        trainer.save()
+    assert {file.name: file.read_bytes() for file in run.path.glob("*.*")} == kept
+    assert train(open_run(run.path)) == 0
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("num_players", "rows", "batch"), [(4, 1, 2), (2, 1, 2), (4, 3, 15), (2, 1, 3)])
+def test_the_smallest_runs_learn_something(algorithm, num_players, rows, batch, tmp_path):
+    """Minibatches of a single decision have no spread to be normalised by."""
+    rules = make_rules("draw", num_players=num_players)
+    settings = {**TINY, "rows": rows, "rollout": 5, "batch": batch, "steps": 60, "ladder_deals": 2}
+    for league in (0.0, 0.5):
+        run = create_run(
+            tmp_path / f"run{league}", "draw", rules, TrainConfig(algorithm=algorithm, league=league, **settings)
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert train(run) == 0
+
+
+def test_minibatches_have_at_least_two_decisions():
+    buffer = SeatRolloutBuffer.__new__(SeatRolloutBuffer)
+    buffer.full = buffer.generator_ready = True
+    buffer._get_samples = len
+    for count in range(2, 40):
+        for batch_size in (2, 3, 7, None):
+            buffer.generator, buffer.known = np.random.default_rng(1), np.arange(50) < count
+            sizes = list(buffer.get(batch_size))
+            assert sum(sizes) == count and min(sizes) >= 2
 
 
 def test_rewards_are_brought_to_size_one():

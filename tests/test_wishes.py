@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import math
+import re
 import subprocess
 from pathlib import Path
 
@@ -74,6 +77,12 @@ def test_a_file_may_be_toml_or_a_run(tmp_path):
         ("rules = 3", "rules=3 is not allowed; allowed: a table"),
         ("num_players = 2\n[rules]\nnum_players = 3", "num_players=2 contradicts"),
         ("[config", "cannot be used"),
+        ("[config]\nhidden = 5", "hidden=5 is not allowed; allowed: integers of at least 1"),
+        ("[config]\nminutes = true", "minutes=True is not allowed; allowed: a number above 0"),
+        ('[config]\nladder = ["greedy", "greedy"]', "allowed: agents by name, each once"),
+        ("[config]\nrows = 2147483648", "rows=2147483648 is not allowed; allowed: an integer below 2**31"),
+        ("preset = 5", "preset=5 is not allowed; allowed: the name of a preset"),
+        ('preset = ["draw-2p"]', "preset=['draw-2p'] is not allowed; allowed: the name of a preset"),
     ],
 )
 def test_wrong_files_are_refused_with_what_is_allowed(text, said, tmp_path):
@@ -82,6 +91,59 @@ def test_wrong_files_are_refused_with_what_is_allowed(text, said, tmp_path):
     with pytest.raises(ValueError, match=r"wrong\.toml cannot be used: ") as refusal:
         read_wishes(file)
     assert said in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        ("value_weight = 0.3", {"algorithm": "maskable_ppo"}),
+        ("league_size = 3", {"league": 0.5}),
+        ("batch = 65536", {"rows": 2048}),
+    ],
+)
+def test_what_a_file_leaves_open_may_be_said_by_others(text, flags, tmp_path):
+    """Settings that go together are judged when all have spoken, preset and flags too."""
+    file = tmp_path / "half.toml"
+    file.write_text(f"[config]\n{text}\n")
+    name = text.split()[0]
+    config = read_wishes(file).under(Wishes(settings=flags)).config()
+    assert config == TrainConfig(**{name: getattr(config, name)}, **flags) != TrainConfig(**flags)
+    assert Wishes(settings=flags).under(read_wishes(file)).config() == config
+    with pytest.raises(ValueError, match=f"{name}="):
+        read_wishes(file).config()
+
+
+WRONG = (None, True, -1, 3.5, math.inf, 10**400, "x", [], [["a"]], {"a": 1})
+
+
+def _places(content, path=()):
+    for key, value in content.items():
+        yield (*path, key)
+        if isinstance(value, dict):
+            yield from _places(value, (*path, key))
+
+
+def test_a_value_of_any_kind_anywhere_in_a_runs_file_is_used_or_refused_by_name(tmp_path):
+    again = origin("again", "draw-2p")
+    run = create_run(tmp_path / "run", "draw", make_rules("draw"), TrainConfig(), origin=again)
+    file = run.path / "config.json"
+    content = json.loads(file.read_text())
+    for *above, key in _places(content):
+        wrong = copy.deepcopy(content)
+        holder = wrong
+        for name in above:
+            holder = holder[name]
+        for value in WRONG:
+            holder[key] = value
+            file.write_text(json.dumps(wrong))
+            for use in (lambda: open_run(run.path, origin=again), lambda: read_wishes(run.path).config()):
+                try:
+                    use()
+                except ValueError as refusal:
+                    said = str(refusal)
+                    assert "config.json" in said or "is not allowed with" in said  # what does not go together
+                    assert not re.search(r"'\w+' object|unhashable|NoneType", said)
+                file.write_text(json.dumps(wrong))
 
 
 def test_other_files_are_refused(tmp_path):
@@ -118,6 +180,9 @@ def test_flags_are_stronger_than_a_file_and_that_than_a_preset(tmp_path, monkeyp
     for wrong, said in (
         (["train"], "--out is missing"),
         (["train", "--preset", "whist"], "preset='whist' is unknown"),
+        (["train", "--preset", ""], "preset='' is unknown"),
+        (["train", "--variant", "", "--out", "runs/new"], "variant='' is unknown"),
+        (["train", "--out", "runs/new", "--ladder", "human"], "agent='human' is not allowed; allowed: agents that are"),
         (["train", "--preset", "draw-2p", "--config", "none.toml"], "none.toml does not exist"),
         (["train", "--preset", "draw-2p", "--resume"], "is a run of other rules: target=60, not 100"),
     ):

@@ -24,11 +24,25 @@ _MAGIC = b"dominoes_env checkpoint 2 "
 
 
 def save_checkpoint(path: Path, content: dict[str, Any]) -> None:
-    """Write ``content`` (tensors, numbers, strings, lists and dicts of them) atomically."""
+    """Write ``content`` (tensors, numbers, strings, lists and dicts of them) atomically.
+
+    Raises:
+        ValueError: for a tensor that is not finite: who goes on from it learns nothing. The file is then as it was.
+    """
+    _refuse_not_finite(content, "")
     payload = io.BytesIO()
     torch.save(content, payload)
     digest = hashlib.sha256(payload.getvalue()).hexdigest().encode()
     write_atomically(path, _MAGIC + digest + b"\n" + payload.getvalue())
+
+
+def _refuse_not_finite(content: Any, place: str) -> None:
+    if isinstance(content, torch.Tensor):
+        if not torch.isfinite(content).all():
+            raise ValueError(f"{place.lstrip('.')} is not finite: the run has diverged and stays as last saved")
+    elif isinstance(content, (dict, list)):
+        for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+            _refuse_not_finite(value, f"{place}.{key}")
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:

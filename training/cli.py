@@ -57,7 +57,7 @@ def _is_foreseen(error: Exception) -> bool:
     """Whether the message says it all."""
     from agents.match import AgentFailure  # heavy to load; whoever can raise it has loaded it
 
-    return isinstance(error, (ValueError, OSError, ModuleNotFoundError, AgentFailure))
+    return isinstance(error, (ValueError, OSError, MemoryError, ModuleNotFoundError, AgentFailure))
 
 
 def _message(error: Exception) -> str:

@@ -29,6 +29,14 @@ def add_ship(commands: Any) -> None:
     parser.add_argument("--box", metavar="DIR", help="another directory than the package's agents/policies")
 
 
+def _preset_of(run: Any) -> str | None:
+    """The preset that a run was made from, if it is a run of that preset's game."""
+    from training.presets import PRESETS
+
+    name = run.origin.get("preset")
+    return name if name in PRESETS and PRESETS[name].wishes.rules()[1] == run.rules else None
+
+
 def _ship(arguments: argparse.Namespace) -> None:
     import agents.box
     from training.league import RULES_OF_THUMB
@@ -36,9 +44,9 @@ def _ship(arguments: argparse.Namespace) -> None:
     from training.ship import SHIP_SEED, card_text, ship
     from training.text_tables import ProgressLine
 
-    name = arguments.name or read_run(arguments.run_path).origin.get("preset")
+    name = _preset_of(read_run(arguments.run_path)) if arguments.name is None else arguments.name
     if name is None:
-        raise ValueError("--name is missing: the run has no preset to be called after")
+        raise ValueError("--name is missing: the run has no preset of its own rules to be called after")
     box = agents.box.BOX if arguments.box is None else Path(arguments.box)
     if not box.is_dir():
         raise FileNotFoundError(f"--box {box}: there is no such directory")

@@ -94,7 +94,7 @@ def _wishes(arguments: argparse.Namespace) -> Wishes:
     settings = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
     flags = Wishes(*given_rules(arguments), settings)
     file = Wishes() if arguments.config is None else read_wishes(arguments.config)
-    preset = arguments.preset or file.preset
+    preset = file.preset if arguments.preset is None else arguments.preset
     ground = Wishes() if preset is None else get_preset(preset).wishes
     return ground.under(file).under(flags)
 

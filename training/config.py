@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ALGORITHMS", "CHANGEABLE", "TrainConfig", "setting"]
+__all__ = ["ALGORITHMS", "CHANGEABLE", "TrainConfig", "checked_settings", "setting"]
 
-#: MaskablePPO of sb3-contrib, and our own PPO with a magnet and a critic that sees all hands; each in its file here.
-ALGORITHMS = ("maskable_ppo", "magnetic_ppo")
+#: Our own PPO with a magnet and a critic that sees all hands, and MaskablePPO of sb3-contrib; each in its file here.
+ALGORITHMS = ("magnetic_ppo", "maskable_ppo")
 
 
 def setting(default: Any, meaning: str, *, only: str | None = None, needs: str | None = None, **others: Any) -> Any:
@@ -27,6 +27,12 @@ def setting(default: Any, meaning: str, *, only: str | None = None, needs: str |
     return dataclasses.field(default=None if others else default, metadata=metadata)
 
 
+#: Beyond it a number is as good as infinite.
+_LARGEST = 1e300
+_WORDS = {"algorithm": ALGORITHMS, "reward": ("margin", "points", "win")}
+#: The least value of settings that are integers. A rollout of 5 holds two decisions of a seat, whoever moves.
+_WHOLES = {"steps": 0, "seed": 0, "rows": 1, "rollout": 5, "batch": 2, "epochs": 1, "threads": 0}
+_WHOLES |= {"league_size": 1, "gate_updates": 1, "gate_deals": 1, "ladder_deals": 2}
 #: The largest value of settings that are numbers above 0, and of those that may be 0.
 _ABOVE_0 = {"minutes": math.inf, "learning_rate": 1, "gamma": 1, "clip": 1, "checkpoint_minutes": math.inf}
 _ABOVE_0 |= {"gate_elo": 1000, "ladder_minutes": math.inf}
@@ -42,22 +48,22 @@ class TrainConfig:
         ValueError: for a value outside what is allowed, naming setting, value and what is allowed.
     """
 
-    algorithm: str = setting("maskable_ppo", f"how is learnt: {', '.join(ALGORITHMS)}")
+    algorithm: str = setting("magnetic_ppo", f"how is learnt: {', '.join(ALGORITHMS)}")
     minutes: float = setting(5.0, "minutes of training in all, resumed parts included")
     steps: int = setting(0, "stop after so many decisions in all instead; 0: by minutes")
     seed: int = setting(1, "seeds deals, weights and sampling")
     rows: int = setting(512, "games played side by side")
     rollout: int = setting(64, "decisions a row between two updates")
     batch: int = setting(2048, "decisions a minibatch")
-    epochs: int = setting(4, "passes over the decisions of an update", magnetic_ppo=2)
+    epochs: int = setting(2, "passes over the decisions of an update", maskable_ppo=4)
     hidden: tuple[int, ...] = setting((128, 128), "units of the hidden layers, of policy and value network each")
     learning_rate: float = setting(
-        1e-3, "step size of Adam at the start; it falls linearly to a tenth at the end", magnetic_ppo=3e-3
+        3e-3, "step size of Adam at the start; it falls linearly to a tenth at the end", maskable_ppo=1e-3
     )
     gamma: float = setting(1.0, "discount from a seat's decision to its next")
-    gae_lambda: float = setting(0.95, "advantages: 0 trusts the value network, 1 the outcome", magnetic_ppo=0.5)
+    gae_lambda: float = setting(0.5, "advantages: 0 trusts the value network, 1 the outcome", maskable_ppo=0.95)
     clip: float = setting(0.2, "bound of PPO on the change of a probability")
-    entropy: float = setting(0.01, "weight of the entropy bonus", magnetic_ppo=0.003)
+    entropy: float = setting(0.003, "weight of the entropy bonus", maskable_ppo=0.01)
     value_weight: float = setting(0.5, "weight of the value loss", only="maskable_ppo")
     magnet: float = setting(
         0.2, "weight of the divergence from the magnet, a slow copy of the policy", only="magnetic_ppo"
@@ -81,39 +87,14 @@ class TrainConfig:
     ladder_deals: int = setting(1000, "mirrored deals against each of them")
     ladder_minutes: float = setting(2.0, "minutes between two looks at the ladder, each after a checkpoint")
     checkpoint_minutes: float = setting(1.0, "minutes between two checkpoints")
-    threads: int = setting(0, "threads that learn; 0: as many as pay on this machine")
+    threads: int = setting(0, "threads that learn, of magnetic_ppo 2 at most; 0: as many as pay on this machine")
 
     def __post_init__(self) -> None:
-        for name, words in {"algorithm": ALGORITHMS, "reward": ("margin", "points", "win")}.items():
-            if getattr(self, name) not in words:
-                raise ValueError(f"{name}={getattr(self, name)!r} is not allowed; allowed: {', '.join(words)}")
         for field in dataclasses.fields(self):
             if getattr(self, field.name) is None and field.metadata["others"]:
                 default = field.metadata["others"].get(self.algorithm, field.metadata["default"])
                 object.__setattr__(self, field.name, default)
-        wholes = {"steps": 0, "seed": 0, "rows": 1, "rollout": 2, "batch": 2, "epochs": 1, "threads": 0}
-        wholes |= {"league_size": 1, "gate_updates": 1, "gate_deals": 1, "ladder_deals": 2}
-        for name, least in wholes.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"{name}={value!r} is not allowed; allowed: an integer of at least {least}")
-        if self.seed >= 2**31:
-            raise ValueError(f"seed={self.seed!r} is not allowed; allowed: an integer below 2**31")
-        for name, most in _ABOVE_0.items():
-            value = getattr(self, name)
-            if not _is_number(value) or not 0 < value <= most:
-                bound = "" if most == math.inf else f", at most {most}"
-                raise ValueError(f"{name}={value!r} is not allowed; allowed: a number above 0{bound}")
-        for name, most in _FROM_0.items():
-            value = getattr(self, name)
-            if not _is_number(value) or not 0 <= value <= most:
-                bound = "" if most == math.inf else f", at most {most}"
-                raise ValueError(f"{name}={value!r} is not allowed; allowed: a number of at least 0{bound}")
-        if not self.hidden or any(isinstance(u, bool) or not isinstance(u, int) or u < 1 for u in self.hidden):
-            raise ValueError(f"hidden={self.hidden!r} is not allowed; allowed: integers of at least 1, such as 128,128")
-        are_names = isinstance(self.ladder, tuple) and all(isinstance(name, str) and name for name in self.ladder)
-        if not self.ladder or not are_names:
-            raise ValueError(f"ladder={self.ladder!r} is not allowed; allowed: agents by name, such as greedy,flexible")
+            _refuse(field.name, getattr(self, field.name))
         if self.batch > self.rows * self.rollout:
             most = self.rows * self.rollout
             raise ValueError(f"batch={self.batch!r} is not allowed; allowed: at most rows * rollout = {most}")
@@ -142,19 +123,58 @@ class TrainConfig:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> TrainConfig:
         """The inverse of :meth:`to_dict`; settings left out take their default."""
-        names = [field.name for field in dataclasses.fields(cls)]
-        for name in values:
-            if name not in names:
-                raise ValueError(f"unknown setting {name!r}; the settings are: {', '.join(names)}")
-        settings: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-        }
-        return cls(**settings)
+        return cls(**checked_settings(values))
 
 
 #: Settings that may differ when a run is resumed: they bound or report it, and do not change what is learnt so far.
 CHANGEABLE = ("minutes", "steps", "ladder_minutes", "checkpoint_minutes", "threads")
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+def checked_settings(values: dict[str, Any]) -> dict[str, Any]:
+    """Settings as JSON or TOML has them, as :class:`TrainConfig` takes them: each known and allowed by itself.
+
+    Raises:
+        ValueError: for one that is not, whatever the others are.
+    """
+    names = [field.name for field in dataclasses.fields(TrainConfig)]
+    settings = {}
+    for name, value in values.items():
+        if name not in names:
+            raise ValueError(f"unknown setting {name!r}; the settings are: {', '.join(names)}")
+        settings[name] = tuple(value) if isinstance(value, list) else value
+        _refuse(name, settings[name])
+    return settings
+
+
+def _refuse(name: str, value: Any) -> None:
+    """Raise ValueError for a value that is not allowed, whatever the other settings are."""
+    if allowed := _allowed(name, value):
+        raise ValueError(f"{name}={value!r} is not allowed; allowed: {allowed}")
+
+
+def _allowed(name: str, value: Any) -> str:
+    """What is allowed where ``value`` is not; empty where it is."""
+    if name in _WORDS:
+        return "" if value in _WORDS[name] else ", ".join(_WORDS[name])
+    if name in _WHOLES:
+        least = _WHOLES[name]
+        if not _is_whole(value) or value < least:
+            return f"an integer of at least {least}"
+        return "an integer below 2**31" if value >= 2**31 and name != "steps" else ""
+    if name == "hidden":
+        are_units = isinstance(value, tuple) and all(_is_whole(units) and units >= 1 for units in value)
+        return "" if value and are_units else "integers of at least 1, such as 128,128"
+    if name == "ladder":
+        are_names = isinstance(value, tuple) and all(isinstance(agent, str) and agent for agent in value)
+        is_once = are_names and len(set(value)) == len(value)
+        return "" if value and is_once else "agents by name, each once, such as greedy,flexible"
+    most = (_ABOVE_0 | _FROM_0)[name]
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST
+    if is_number and (0 < value <= most or (value == 0 and name in _FROM_0)):
+        return ""
+    bound = "" if most == math.inf else f", at most {most}"
+    return f"a number {'of at least' if name in _FROM_0 else 'above'} 0{bound}"
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

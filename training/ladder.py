@@ -75,7 +75,10 @@ def check_opponents(opponents: Sequence[str], rules: Rules) -> None:
     if isinstance(opponents, str) or not opponents:
         raise ValueError(f"opponents={opponents!r} is not allowed; allowed: names of agents, at least one")
     for name in opponents:
-        make_agent(name).check_rules(rules)
+        agent = make_agent(name)
+        if agent.is_person:
+            raise ValueError(f"opponents: agent={name!r} is not allowed; allowed: agents that are no persons")
+        agent.check_rules(rules)
 
 
 class Ladder:
@@ -107,7 +110,10 @@ class Ladder:
             raise ValueError(f"deals={deals!r} is not allowed; allowed: an integer of at least 2")
         self.directory, self.rules, self.opponents, self.deals = directory, rules, tuple(opponents), deals
         self._curve = Curve(directory / LADDER_NAME, _columns(self.opponents), upto=upto)
-        self._best_low = _best_low(directory)
+        lines = self._curve.lines()
+        #: Of the last look; None before the first.
+        self.last_decisions: int | None = int(lines[-1]["decisions"]) if lines else None
+        self._best = _best(directory)
 
     @classmethod
     def of(cls, run: Run, *, upto: int | None = None) -> Ladder:
@@ -121,12 +127,14 @@ class Ladder:
         To be called when a checkpoint has been written, so that whoever finds a best policy finds that too.
         """
         look = self.look(policy, decisions=decisions, minutes=minutes)
-        if self._best_low is None or look.score.low > self._best_low:
+        is_again = self._best == (look.score.low, decisions)  # the run was killed before the look was noted
+        if self._best is None or look.score.low > self._best[0] or is_again:
             look = replace(look, is_best=True)
             about = {**policy.about, "ladder": {**look.to_dict(), "deals": self.deals, "seed": LADDER_SEED}}
             save_policy(replace(policy, about=about), self.directory, BEST_NAME)
-            self._best_low = look.score.low
+            self._best = look.score.low, decisions
         self._curve.append(_values(look))
+        self.last_decisions = decisions
         return look
 
     def look(self, policy: Policy, *, decisions: int = 0, minutes: float = 0.0) -> Look:
@@ -144,11 +152,15 @@ class Ladder:
         )
 
 
-def _best_low(directory: Path) -> float | None:
-    """The lower bound to be beaten; None where there is no best policy, or a kill came between its two files."""
+def _best(directory: Path) -> tuple[float, int] | None:
+    """The lower bound to be beaten, and after how many decisions it was reached.
+
+    None where there is no best policy, or a kill came between its two files: the look was due then, and is taken again.
+    """
     file = directory / f"{BEST_NAME}.json"
     try:
-        return float(load_policy(file).about["ladder"]["score"]["low"])
+        ladder = load_policy(file).about["ladder"]
+        return float(ladder["score"]["low"]), int(ladder["decisions"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
 

@@ -154,7 +154,8 @@ class MagneticPPO:
         torch.set_num_threads(1)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         threads = min(2, config.threads or cores)
-        self._pool = ThreadPoolExecutor(threads, "dominoes")
+        # Each thread has to be told: in one that was not, products of some shapes are added up in another order.
+        self._pool = ThreadPoolExecutor(threads, "dominoes", torch.set_num_threads, (1,))
         self._warm_up()
 
     def _together(self, *tasks: Callable[[], Any]) -> list[Any]:

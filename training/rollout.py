@@ -75,7 +75,10 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.returns = self.advantages + self.values
 
     def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:
-        """The decisions with a known advantage once, in a new order, in minibatches of about ``batch_size``."""
+        """The decisions with a known advantage once, in a new order, in minibatches of about ``batch_size``.
+
+        They have at least two decisions, unless there is one in all: the learner divides by their spread.
+        """
         if not self.full:
             raise RuntimeError("the buffer is not full")
         if not self.generator_ready:
@@ -84,7 +87,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
             self.generator_ready = True
         indices = np.flatnonzero(self.known)
         self.generator.shuffle(indices)
-        parts = 1 if batch_size is None else max(1, round(len(indices) / batch_size))
+        parts = 1 if batch_size is None else max(1, min(round(len(indices) / batch_size), len(indices) // 2))
         for part in np.array_split(indices, parts):
             yield self._get_samples(part)
 

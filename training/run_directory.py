@@ -24,6 +24,7 @@ __all__ = [
     "create_run",
     "open_run",
     "read_run",
+    "write_config",
 ]
 
 CONFIG_NAME = "config.json"
@@ -90,7 +91,7 @@ def create_run(
                 f"{path} exists and is not empty: --resume goes on with it, another --out starts anew"
             )
         path.mkdir(parents=True, exist_ok=True)
-        _write(run)
+        write_config(run)
     except OSError as error:
         if error.strerror is None:  # our own
             raise
@@ -98,7 +99,8 @@ def create_run(
     return run
 
 
-def _write(run: Run) -> None:
+def write_config(run: Run) -> None:
+    """Write the ``config.json`` of a run, atomically."""
     write_atomically(run.path / CONFIG_NAME, (json.dumps(run.to_dict(), indent=2) + "\n").encode())
 
 
@@ -124,8 +126,16 @@ def read_run(path: str | Path) -> Run:
         for name, current in (("rules_version", RULES_VERSION), ("observation_version", OBSERVATION_VERSION)):
             if content.get(name) != current:
                 raise ValueError(f"it was made for {name} {content.get(name)!r}, this version has {name} {current}")
+        for name in ("rules", "config", "origin"):
+            if not isinstance(content.get(name, {}), dict):
+                raise ValueError(f"{name}={content[name]!r} is not allowed; allowed: a table")
+        origin = content.get("origin", {})
+        if not isinstance(origin.get("resumed", []), list):
+            raise ValueError(f"origin.resumed={origin['resumed']!r} is not allowed; allowed: a list")
         rules_of_run, config = Rules.from_dict(content["rules"]), TrainConfig.from_dict(content["config"])
-        run = Run(Path(path), str(content["variant"]), rules_of_run, config, dict(content.get("origin", {})))
+        if lacking := rules_of_run.to_dict().keys() - content["rules"].keys():
+            raise ValueError(f"its rules lack {', '.join(sorted(lacking))} (edited?)")
+        run = Run(Path(path), str(content["variant"]), rules_of_run, config, origin)
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{file} cannot be used: {error}") from None
     return run
@@ -138,7 +148,7 @@ def open_run(
     changes: dict[str, Any] | None = None,
     origin: dict[str, Any] | None = None,
 ) -> Run:
-    """The run in a directory, to be resumed.
+    """The run in a directory, to be resumed. Nothing is written: :func:`training.trainer.train` does when it goes on.
 
     Args:
         path: the run directory.
@@ -161,7 +171,7 @@ def open_run(
 def _content(file: Path) -> Any:
     try:
         return json.loads(file.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is no JSON (cut off or edited): {error}") from None
 
 
@@ -190,6 +200,4 @@ def _changed(run: Run, changes: dict[str, Any], origin: dict[str, Any] | None) -
     changed = replace(run, config=TrainConfig.from_dict(asked))
     if origin is not None:
         changed = replace(changed, origin={**run.origin, "resumed": [*run.origin.get("resumed", []), origin]})
-    if asked != settings or origin is not None:
-        _write(changed)
     return changed

@@ -10,7 +10,7 @@ from typing import Any
 
 import agents.box
 from agents.atomic import write_atomically
-from agents.box import CARD_SUFFIX
+from agents.box import CARD_SUFFIX, header_digest
 from agents.catalog import CATALOG
 from agents.learned import LearnedAgent
 from agents.policy_file import Policy, find_policy, load_policy, save_policy
@@ -22,6 +22,7 @@ from dominoes_env.observation import OBSERVATION_VERSION
 from training.evaluate import evaluate
 from training.evaluation import Evaluation
 from training.intervals import Interval
+from training.ladder import check_opponents
 from training.league import RULES_OF_THUMB
 from training.run_directory import Run, read_run
 
@@ -49,6 +50,9 @@ def ship(
 ) -> dict[str, Any]:
     """Measure the policy of a run (the best one, where it has a ladder) and put it, with a card, into the box.
 
+    Each file is written atomically, the card last; the card of a player that is replaced goes first. Whatever happens
+    in between, no card lies beside a policy that it does not describe.
+
     Args:
         run_path: the run directory.
         name: what the player is to be called; one of that name is replaced.
@@ -66,7 +70,8 @@ def ship(
 
     Raises:
         FileNotFoundError: if there is no run or no policy.
-        ValueError: for a name that is no plain word, or a policy that is damaged, too large or of another version.
+        ValueError: for a name that is no plain word, an opponent that cannot play, or a policy that is damaged, too
+            large or of another version.
     """
     box = agents.box.BOX if box is None else box
     _check_name(name)
@@ -79,6 +84,7 @@ def ship(
     size = sum(array.nbytes for array in (*policy.weights, *policy.biases)) + _HEADER_BYTES
     if size > MOST_BYTES:
         raise ValueError(f"{source} would weigh {size:,} bytes; allowed: at most {MOST_BYTES:,}")
+    check_opponents(opponents, run.rules)
     agent = LearnedAgent(policy)
     agent.name = f"learned:{name}"
     results = [
@@ -86,6 +92,9 @@ def ship(
         for opponent in opponents
     ]
     about = {key: value for key, value in policy.about.items() if key != "ladder"}
+    text_file, card_file = box / f"{name}.card.md", box / f"{name}{CARD_SUFFIX}"
+    for file in (card_file, text_file):
+        file.unlink(missing_ok=True)
     header = save_policy(replace(policy, about={**about, "name": name}), box, name)
     card = {
         "name": name,
@@ -94,6 +103,7 @@ def ship(
         "rules_version": RULES_VERSION,
         "observation_version": OBSERVATION_VERSION,
         "package_version": __version__,
+        "header_sha256": header_digest(header),
         "trained": {**_training(run, policy, machine), "policy": source.stem},
         "network": {
             "sizes": policy.sizes,
@@ -104,8 +114,8 @@ def ship(
         "ladder_command": f"dominoes evaluate learned:{name} OPPONENT --deals {deals} --seed {seed}",
         "limits": [*_own_limits(run.rules), *limits],
     }
-    write_atomically(box / f"{name}.card.md", card_text(card).encode())
-    write_atomically(box / f"{name}{CARD_SUFFIX}", (json.dumps(card, indent=2, allow_nan=False) + "\n").encode())
+    write_atomically(text_file, card_text(card).encode())
+    write_atomically(card_file, (json.dumps(card, indent=2, allow_nan=False) + "\n").encode())
     return card
 
 
@@ -139,8 +149,8 @@ def _own_limits(rules: Rules) -> list[str]:
     words = ", ".join(f"{knob}={value}" for knob, value in knobs.items())
     return [
         f"It plays by these rules alone, to the last knob: {variant}, {words}.",
-        "It was trained on single rounds at 0-0 and does not look at the score of a match.",
-        "It takes its most probable action: who knows it can foresee it. `mode=sample` is less so, and weaker.",
+        "It was trained on single rounds at 0-0: it has never seen the later scores of a match.",
+        "It takes its most probable action: who knows it can foresee it. `mode=sample` draws by its probabilities.",
     ]
 
 

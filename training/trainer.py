@@ -4,7 +4,7 @@ the rows it has one seat, and the league the others.
 The loop is update (collect, learn, now and then try a candidate for the league), at times save, at times look at the
 ladder. A run can be stopped at any time and resumed: a checkpoint holds all that learner and league are made of, the
 games and generators too, so that on one thread a resumed run ends with the weights that an uninterrupted one of the
-same ``steps`` would have.
+same ``steps`` would have. A look that was due when a run was killed is taken when it is resumed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from typing import Any, Protocol
 from torch.utils.tensorboard import SummaryWriter
 
 from agents.match import play_match
-from agents.policy_file import Policy, save_policy
+from agents.policy_file import Policy, differing_rules, save_policy
 from agents.uniform import UniformAgent
-from dominoes_env.engine.rules import Rules
+from dominoes_env.engine.rules import RULES_VERSION, Rules
+from dominoes_env.observation import OBSERVATION_VERSION
 from training.checkpoint import load_checkpoint, save_checkpoint
 from training.config import TrainConfig
 from training.ladder import Ladder, Look, check_opponents
 from training.league import League
 from training.partner import Partner
-from training.run_directory import CHECKPOINT_NAME, LOG_NAME, Run
+from training.run_directory import CHECKPOINT_NAME, LOG_NAME, Run, write_config
 
 __all__ = ["Learner", "Progress", "Trainer", "make_learner", "measure_reward_scale", "train"]
 
@@ -120,8 +121,10 @@ class Trainer:
         scale = measure_reward_scale(run.rules, run.config.reward)
         self.learner = make_learner(run.rules, run.config, scale, self.league, self.partner)
         self._ladder: Ladder | None = None
-        self._brief_partner()
-        self._writer = SummaryWriter(str(run.path / LOG_NAME))
+        self._writer: SummaryWriter | None = None
+        self._is_look_due = False
+        self._taken_up = 0
+        self._brief_partner(self.policy())
 
     @property
     def decisions(self) -> int:
@@ -135,30 +138,56 @@ class Trainer:
         spent = self.decisions / config.steps if config.steps else self.seconds / (60 * config.minutes)
         return min(1.0, spent)
 
+    @property
+    def lacks_look(self) -> bool:
+        """Whether the checkpoint taken up should have been looked at, and was not: the run was stopped in between."""
+        if self._ladder is None or self._ladder.last_decisions == self.decisions:
+            return False
+        return self._is_look_due or self.fraction >= 1
+
     def update(self) -> None:
-        """One round of collecting and learning, and every ``gate_updates`` a candidate for the league."""
+        """One round of collecting and learning, and every ``gate_updates`` a candidate for the league.
+
+        Raises:
+            ValueError: if the weights are no longer finite numbers. What the run has saved is as it was.
+        """
         began, before = time.monotonic(), self.decisions
         figures = self.learner.update(self.fraction)
         took = time.monotonic() - began
         self.num_updates += 1
-        self._brief_partner()
+        try:
+            policy = self.policy()
+        except ValueError as error:
+            rate = self.run.config.learning_rate
+            raise ValueError(
+                f"{self.run.path} has diverged ({error}) and stays as last saved; train anew with another --out and "
+                f"less than learning_rate={rate!r}"
+            ) from None
+        self._brief_partner(policy)
         if self.league.num_rows:
             if self.num_updates % self.run.config.gate_updates == 0:
-                admission = self.league.consider(self.policy())
-                self._writer.add_text("league/gate", str(admission), self.decisions)
+                admission = self.league.consider(policy)
+                self._log_book().add_text("league/gate", str(admission), self.decisions)
             figures |= self.league.scalars()
         self.seconds += time.monotonic() - began
         self._log({"time/decisions_a_second": (self.decisions - before) / took, **figures})
 
-    def _brief_partner(self) -> None:
+    def _brief_partner(self, policy: Policy) -> None:
         """Have the learner's partner in the league play as the learner does now."""
         if self.league.num_rows and self.run.rules.teams:
-            self.partner.follow(self.policy())
+            self.partner.follow(policy)
+
+    def _log_book(self) -> SummaryWriter:
+        """TensorBoard's, opened when it is first written to; what a killed run wrote beyond its checkpoint is void."""
+        if self._writer is None:
+            self._writer = SummaryWriter(str(self.run.path / LOG_NAME), purge_step=self._taken_up + 1)
+        return self._writer
 
     def _log(self, figures: dict[str, float]) -> None:
+        book = self._log_book()
         for name, value in figures.items():
-            self._writer.add_scalar(name, value, self.decisions)
-        self._writer.flush()
+            book.add_scalar(name, value, self.decisions)
+        book.flush()
 
     def policy(self) -> Policy:
         """The policy as it stands."""
@@ -178,9 +207,19 @@ class Trainer:
         self.last_look = self._ladder.measure(self.policy(), decisions=self.decisions, minutes=self.seconds / 60)
         self._log(self.last_look.scalars())
 
-    def save(self) -> None:
-        """Write checkpoint and policy; remove the files of those who have left the league."""
+    def save(self, *, is_look_due: bool = False) -> None:
+        """Write checkpoint and policy; remove the files of those who have left the league.
+
+        Args:
+            is_look_due: whether a look comes next. A run that is killed before it takes it when it is resumed.
+
+        Raises:
+            ValueError: if the weights are no longer finite numbers; nothing is written then.
+        """
+        policy = self.policy()
         content = {
+            "made_for": self._made_for(),
+            "is_look_due": is_look_due,
             "decisions": self.decisions,
             "seconds": self.seconds,
             "reward_scale": self.learner.reward_scale,
@@ -189,8 +228,23 @@ class Trainer:
             "league": self.league.state(),
         }
         save_checkpoint(self.run.path / CHECKPOINT_NAME, content)
-        save_policy(self.policy(), self.run.path)
+        save_policy(policy, self.run.path)
         self.league.sweep()
+
+    def _made_for(self) -> dict[str, Any]:
+        return {
+            "rules": self.run.rules.to_dict(),
+            "rules_version": RULES_VERSION,
+            "observation_version": OBSERVATION_VERSION,
+        }
+
+    def _refuse_others(self, made_for: dict[str, Any]) -> None:
+        """Raise ValueError for a checkpoint of other rules or versions."""
+        for name, now in self._made_for().items():
+            if name != "rules" and made_for[name] != now:
+                raise ValueError(f"it was made for {name} {made_for[name]}, this version has {name} {now}")
+        if differing := differing_rules(Rules.from_dict(made_for["rules"]), self.run.rules):
+            raise ValueError(f"it was made for other rules: {differing}")
 
     def restore(self) -> None:
         """Take up the run's checkpoint.
@@ -202,15 +256,18 @@ class Trainer:
         path = self.run.path / CHECKPOINT_NAME
         content = load_checkpoint(path)
         try:
+            self._refuse_others(content.get("made_for", self._made_for()))
+            self._is_look_due = bool(content.get("is_look_due", False))
             self.seconds = float(content["seconds"])
             self.learner.decisions = int(content["decisions"])
             self.learner.reward_scale = float(content["reward_scale"])
             self.num_updates = int(content["updates"])
             self.learner.restore(content["learner"])
             self.league.restore(content["league"])
-        except (KeyError, RuntimeError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
             raise ValueError(f"{path} does not fit this run: {error}") from None
-        self._brief_partner()
+        self._taken_up = self.decisions
+        self._brief_partner(self.policy())
         self._ladder = Ladder.of(self.run, upto=self.decisions)
 
 
@@ -236,29 +293,40 @@ def _asked_to_stop() -> Iterator[list[int]]:
 
 
 def train(run: Run, *, report: Callable[[Progress], object] | None = None) -> int:
-    """Train until the budget is spent or a SIGINT or SIGTERM comes, then save. A checkpoint in the run is taken up.
+    """Train until the budget is spent or a SIGINT or SIGTERM comes, then save. A checkpoint in the run is taken up, and
+    only then is its ``config.json`` brought up to date with ``run``.
 
     Returns:
         0, or the number of the signal that stopped it.
+
+    Raises:
+        ValueError: as :meth:`Trainer.restore`, nothing being changed, and as :meth:`Trainer.update`.
     """
     trainer = Trainer(run)
     if run.has_checkpoint:
         trainer.restore()
+    write_config(run)
     began, first = time.monotonic(), trainer.decisions
     saved = looked = began
+
+    def tell(rate: float) -> None:
+        if report is not None:
+            report(Progress(trainer.decisions, trainer.seconds, trainer.fraction, rate, trainer.last_look))
+
     with _asked_to_stop() as signals:
+        if trainer.lacks_look:
+            trainer.look()
+            tell(0.0)
         while trainer.fraction < 1 and not signals:
             trainer.update()
             now, is_over = time.monotonic(), trainer.fraction >= 1
             is_look_due = is_over or now - looked >= 60 * run.config.ladder_minutes
             if is_look_due or now - saved >= 60 * run.config.checkpoint_minutes:
                 saved = now
-                trainer.save()
+                trainer.save(is_look_due=is_look_due)
             if is_look_due:
                 looked = now
                 trainer.look()
-            if report is not None:
-                rate = (trainer.decisions - first) / (now - began)
-                report(Progress(trainer.decisions, trainer.seconds, trainer.fraction, rate, trainer.last_look))
+            tell((trainer.decisions - first) / (now - began))
         trainer.save()  # also where nothing was left to train: the policy may have been removed
     return signals[0] if signals else 0

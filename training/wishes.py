@@ -10,7 +10,7 @@ from typing import Any
 
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import make_rules
-from training.config import TrainConfig
+from training.config import TrainConfig, checked_settings
 from training.run_directory import CONFIG_NAME, FORMAT
 
 __all__ = ["Wishes", "read_wishes"]
@@ -54,7 +54,7 @@ class Wishes:
         Raises:
             ValueError: for what is not allowed, all named in the message.
         """
-        variant = self.variant or "draw"
+        variant = "draw" if self.variant is None else self.variant
         return variant, make_rules(variant, num_players=self.num_players, **self.knobs)
 
     def config(self) -> TrainConfig:
@@ -89,7 +89,7 @@ def read_wishes(path: str | Path) -> Wishes:
         raise FileNotFoundError(f"{file} does not exist")
     try:
         return _wishes(_parsed(file))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"{file} cannot be used: {error}") from None
 
 
@@ -106,16 +106,18 @@ def _wishes(content: dict[str, Any]) -> Wishes:
     for key in content:
         if key not in allowed:
             raise ValueError(f"unknown key {key!r}; the keys are: {', '.join(_KEYS)}")
-    for key in ("rules", "config"):
+    for key in ("rules", "config", "origin"):
         if not isinstance(content.get(key, {}), dict):
             raise ValueError(f"{key}={content[key]!r} is not allowed; allowed: a table")
-    preset = content.get("preset") or content.get("origin", {}).get("preset")
+    preset = content.get("preset", content.get("origin", {}).get("preset"))
+    if not isinstance(preset, (str, type(None))):
+        raise ValueError(f"preset={preset!r} is not allowed; allowed: the name of a preset")
     knobs = dict(content.get("rules", {}))
     num_players = knobs.pop("num_players", content.get("num_players"))
     if content.get("num_players", num_players) != num_players:
         raise ValueError(f"num_players={content['num_players']!r} contradicts rules.num_players={num_players!r}")
-    wishes = Wishes(content.get("variant"), num_players, knobs, dict(content.get("config", {})), preset)
-    wishes.config()  # unknown or impossible settings are this file's fault
+    settings = checked_settings(content.get("config", {}))  # what does not go together may be mended by others
+    wishes = Wishes(content.get("variant"), num_players, knobs, settings, preset)
     if wishes.variant is not None:
         wishes.rules()
     return wishes

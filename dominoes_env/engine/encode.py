@@ -18,6 +18,7 @@ import numpy as np
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.moves import draw_or_pass, playable_tiles, split_play
 from dominoes_env.engine.rules import DRAW_NONE, LOTS_KEEP, SPINNER_NONE
+from dominoes_env.engine.scoring import count_modulus, exposed_count
 from dominoes_env.engine.state import NONE, PLAYING
 from dominoes_env.engine.tiles import NO_TILES, tile_bit
 
@@ -162,6 +163,11 @@ def write_observation(state, rules, player, observations, values, row):
         width += 1
     small |= np.uint64(state["is_lead_forced"]) << np.uint64(width)
     pending, position = _append(observations, row, pending, position, small, width + 1)
+    modulus = count_modulus(rules)
+    count = exposed_count(state) if modulus > 0 and state["laid"] != NO_TILES else np.int64(0)
+    if modulus > 0:
+        remainder = _ONE << np.uint64(count % modulus) if state["laid"] != NO_TILES else _NOTHING
+        pending, position = _append(observations, row, pending, position, remainder, modulus)
     _finish(observations, row, pending, position)
 
     line, first = np.uint64(row), np.uint64(position)
@@ -175,6 +181,8 @@ def write_observation(state, rules, player, observations, values, row):
             percent = min(max(100 * percent // np.int64(rules["target"]), -127), 127)
         values[line, first + np.uint64(num_players + 1 + away)] = percent
     values[line, first + np.uint64(num_players)] = state["boneyard"]
+    if modulus > 0:
+        values[line, first + np.uint64(2 * num_players + 1)] = count
 
 
 @jit(borrows=True)

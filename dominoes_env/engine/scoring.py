@@ -37,6 +37,7 @@ from dominoes_env.engine.tiles import NO_TILES, num_tiles_of, pips_of
 
 __all__ = [
     "book",
+    "count_modulus",
     "decide_match",
     "exposed_count",
     "is_blocked",
@@ -62,6 +63,17 @@ def exposed_count(state):
     if state["spinner"] != NONE and num_tiles_of(np.uint64(state["begun"])) <= 1:
         total += 2 * np.int64(state["spinner"])
     return total
+
+
+@jit
+def count_modulus(rules):
+    """The number by which a count has a remainder that decides what it scores; 0: no count scores."""
+    kind = rules["end_scoring"]
+    if kind == ENDS_FIVES:
+        return np.int64(5)
+    if kind == ENDS_THREES:
+        return np.int64(3)
+    return np.int64(15) if kind == ENDS_FIVES_AND_THREES else np.int64(0)
 
 
 @jit

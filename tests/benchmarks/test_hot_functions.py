@@ -6,15 +6,20 @@ Each case is one call; ``extra_info`` holds the steps or states that a call make
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
+from agents.base import Turns
+from agents.learned import LearnedAgent
+from agents.policy_file import ACTIVATIONS, Policy
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import make_rules
 from dominoes_env.engine.worlds import determinize
 from dominoes_env.envs.aec import raw_env
+from dominoes_env.observation import observation_size
 from dominoes_env.table import Table, random_keys
 
 pytest.importorskip("pytest_benchmark", reason="pytest-benchmark (extra dev) is not installed")
@@ -115,3 +120,34 @@ def test_determinize(benchmark: Any, rules: Rules, moves: int) -> None:
     concealed, history = table.concealed(0, seat), table.round_history()
     benchmark.extra_info["states"] = 100
     benchmark(determinize, rules, concealed, seat, history, np.random.default_rng(1), num_worlds=100)
+
+
+@pytest.fixture(params=ACTIVATIONS)
+def decisions(request: pytest.FixtureRequest) -> tuple[LearnedAgent, Turns]:
+    """A player of the draw game with two hidden layers of 128 units, and as many turns as there are rows."""
+    rules, rng = GAMES["draw"], np.random.default_rng(1)
+    sizes = (observation_size(rules), 128, 128, rules.num_actions)
+    weights = tuple((rng.normal(size=pair) * np.sqrt(2 / pair[0])).astype(np.float32) for pair in pairwise(sizes))
+    biases = tuple(np.zeros(width, np.float32) for width in sizes[1:])
+    table = Table(rules, ROWS, seed=1, skip_forced=True)
+    table.play(random_keys(2, ROWS), 100)
+    states = np.concatenate([table.concealed(row, int(seat)) for row, seat in enumerate(table.players)])
+    turns = Turns(
+        rules, table.players.copy(), states, table.history_actions.copy(), table.history_lengths.copy(),
+        table.observations.copy(), table.masks.copy(), random_keys(3, ROWS),
+    )  # fmt: skip
+    return LearnedAgent(Policy(rules, weights, biases, request.param)), turns
+
+
+def test_learned_act(benchmark: Any, decisions: tuple[LearnedAgent, Turns]) -> None:
+    """One decision of a trained player; 50 µs are allowed, 10 hoped for."""
+    agent, turns = decisions
+    benchmark.extra_info["decisions"] = 1
+    benchmark(agent.act, turns[0])
+
+
+def test_learned_act_batch(benchmark: Any, decisions: tuple[LearnedAgent, Turns]) -> None:
+    """As many decisions as rows; 5 ms are allowed, 1 hoped for."""
+    agent, turns = decisions
+    benchmark.extra_info["decisions"] = ROWS
+    benchmark(agent.act_batch, turns)
