@@ -136,7 +136,7 @@ def record_games(
                     if progress is not None:
                         progress(done, False)
         os.fsync(file.fileno())
-        os.replace(part, path)
+    os.replace(part, path)
     return deals * len(sits)
 
 
