@@ -6,7 +6,7 @@ import sys
 from typing import TextIO
 
 from agents.base import Agent, Turn
-from dominoes_env.render.text import view_text
+from dominoes_env.render.text import has_colour, view_text
 from dominoes_env.words import format_action, parse_action
 
 __all__ = ["HumanAgent"]
@@ -38,7 +38,8 @@ class HumanAgent(Agent):
         source, output = self._input or sys.stdin, self._output or sys.stdout
         is_lead = not turn.state["laid"][0]
         moves = [(int(a), format_action(turn.rules, int(a), is_lead=is_lead)) for a in turn.legal_actions]
-        print(view_text(turn.rules, turn.state, turn.history.tolist(), viewer=turn.player), file=output)
+        colour = has_colour(output)
+        print(view_text(turn.rules, turn.state, turn.history.tolist(), viewer=turn.player, colour=colour), file=output)
         for number, (_, word) in enumerate(moves, 1):
             print(f"{number:4}  {word}", file=output)
         while True:

@@ -25,7 +25,7 @@ from dominoes_env.engine.jit import jit
 from dominoes_env.engine.rules import Rules
 from dominoes_env.table import Table
 
-__all__ = ["AgentFailure", "IllegalChoice", "MatchResult", "play_match", "seatings", "turns_of"]
+__all__ = ["AgentFailure", "Games", "IllegalChoice", "MatchResult", "play_match", "seatings", "turns_of"]
 
 
 class IllegalChoice(ValueError):
@@ -101,6 +101,20 @@ class MatchResult:
         return mean
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Games:
+    """The games of some deals, move by move; a deal's seatings stand one after the other."""
+
+    deals: NDArray[np.uint64]
+    """Shape (games,): the deal of each, the number of the game under the match's seed."""
+    sits: NDArray[np.int64]
+    """Shape (games, num_players): the agent in each seat."""
+    actions: NDArray[np.int16]
+    """Shape (games, max_history): all actions of the round in order, forced ones included."""
+    lengths: NDArray[np.int32]
+    """Shape (games,): how many they are."""
+
+
 def seatings(rules: Rules, num_agents: int) -> NDArray[np.int64]:
     """Who sits where so that seats are balanced, shape (seatings, num_players), values are numbers of agents.
 
@@ -160,6 +174,7 @@ def play_match(
     mirrored: bool = True,
     batch: int = 2048,
     progress: Callable[[int], object] | None = None,
+    games: Callable[[Games], object] | None = None,
 ) -> MatchResult:
     """Play ``deals`` rounds (round 1 of a fresh match at 0-0), each in every seating of ``agents``.
 
@@ -174,6 +189,7 @@ def play_match(
             that: he would know the hands of a deal that he has played before.
         batch: games played side by side; no result depends on it. With a person they are played one by one.
         progress: called with the number of deals that have just been finished.
+        games: called with the games of these deals; what is played does not depend on it.
 
     Raises:
         ValueError: for an unknown name, a wrong number of agents, deals or seed, or an agent that cannot play by the
@@ -194,14 +210,19 @@ def play_match(
     parts = []
     for start in range(first_deal, first_deal + deals, a_time):
         numbers = np.arange(start, min(start + a_time, first_deal + deals), dtype=np.uint64)
-        parts.append(_play_deals(players, rules, numbers, order, seed))
+        parts.append(_play_deals(players, rules, numbers, order, seed, games))
         if progress is not None:
             progress(len(numbers))
     return MatchResult.joined(parts)
 
 
 def _play_deals(
-    agents: list[Agent], rules: Rules, deals: NDArray[np.uint64], order: NDArray[np.int64], seed: int
+    agents: list[Agent],
+    rules: Rules,
+    deals: NDArray[np.uint64],
+    order: NDArray[np.int64],
+    seed: int,
+    tell: Callable[[Games], object] | None,
 ) -> MatchResult:
     count = len(deals) * len(order)
     table = Table(
@@ -217,6 +238,8 @@ def _play_deals(
     games = decision_keys(seed, table.game_ids)  # the same in every seating
     points = np.zeros((count, rules.num_players), np.int64)
     winners = np.zeros(count, np.int64)
+    lengths = np.zeros(count, np.int32)
+    told = np.zeros((count, 0 if tell is None else rules.max_history), np.int16)
     playing = np.arange(count)
     decisions, seconds = np.zeros(len(agents), np.int64), np.zeros(len(agents))
     while len(playing):
@@ -233,11 +256,18 @@ def _play_deals(
                 seconds[number] += time.perf_counter() - began
                 decisions[number] += len(rows)
                 actions[rows] = _checked(answer, turns, agent, table.game_ids[rows], seating[rows])
-        table.step(actions, autoreset=True)
+        table.step(actions, autoreset=tell is None)
         points[playing] += table.points[playing]
         ended = table.terminated[playing]
         winners[playing[ended]] = table.final_winners[playing[ended]]
+        if tell is not None and ended.any():
+            lengths[playing[ended]] = table.history_lengths[playing[ended]]
+            told[playing[ended]] = table.history_actions[playing[ended]]
+        if tell is not None and table.terminated.any():
+            table.reset(rows=table.terminated)
         playing = playing[~ended]
+    if tell is not None:
+        tell(Games(table.game_ids, sits, told, lengths))
     shape = (len(deals), len(order), rules.num_players)
     margins, shares = _margins(points, rules).reshape(shape), _win_shares(winners, rules).reshape(shape)
     points_of, shares_of = (_by_agent(values, order, len(agents)) for values in (margins, shares))

@@ -29,21 +29,26 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from dominoes_env.engine.rules import RULES_VERSION, Rules
-from dominoes_env.notation import format_action, parse_action, parse_position, parse_rules, rules_text
+from dominoes_env.notation import parse_rules, rules_text
 from dominoes_env.records import Record, Replay, RoundRecord, make_record
+from dominoes_env.words import format_actions, parse_action, parse_actions
 
 __all__ = [
     "RECORD_VERSION",
+    "decoded",
     "format_record",
+    "is_text_record",
     "parse_record",
     "read_records",
     "record_from_json",
     "record_to_json",
+    "recover_record",
     "write_records",
 ]
 
@@ -59,11 +64,11 @@ def _result_line(record: Record) -> str:
 
 def _move_lines(rules: Rules, round_record: RoundRecord) -> Iterator[str]:
     """The moves, once round the table a line."""
-    _, _, earlier = parse_position(round_record.deal, rules)
     turns: list[str] = []
     words: list[str] = []
-    for place, action in enumerate(round_record.actions):
-        words.append(format_action(rules, action, is_lead=place == 0 and not earlier))
+    told = format_actions(rules, round_record.actions, has_lead="| layout " not in round_record.deal)
+    for word, action in zip(told, round_record.actions, strict=True):
+        words.append(word)
         if action != rules.draw_action:
             turns.append(" ".join(words))
             words = []
@@ -122,9 +127,10 @@ class _TextReader:
         elif re.fullmatch(r"[0-9]+\.", word) and self.is_in_round:
             self._moves(int(word[:-1]), rest)
         elif word == "end" and self.is_in_round:
-            outcome = str(self.game.end_round())
+            outcome = str(self.game.outcome())
             if rest != outcome:
                 raise ValueError(f"end: the moves lead to {outcome!r}, not to {rest!r}")
+            self.game.end_round()
             self.is_in_round = False
         elif word == "result" and not self.is_in_round:
             record = self.game.finish()
@@ -150,7 +156,7 @@ class _TextReader:
                 raise ValueError(f"{word}: {text!r} is not allowed; allowed: an integer from 0 to 2**64 - 1")
             self.tags["seed" if word == "seed" else "game_id"] = int(text)
         elif word == "players":
-            self.tags["players"] = tuple(name.strip() for name in text.split("/"))
+            self.tags["players"] = tuple(name.strip() for name in f" {text} ".split(" / "))
         elif word == "tag":
             name, _, value = text.partition(" ")
             self.tags["tags"] += ((name, value.strip()),)
@@ -177,11 +183,14 @@ class _TextReader:
         if number != self.num_lines:
             raise ValueError(f"moves {number}. stand where {self.num_lines}. should")
         for turn in text.split("/"):
-            actions = [parse_action(rules, word) for word in turn.split()]
-            if not actions or any(action != rules.draw_action for action in actions[:-1]):
-                raise ValueError(f"{turn.strip()!r} is no turn; a turn is any number of draws and a play or pass")
-            for action in actions:
-                self.game.play(action)
+            words = turn.split()
+            for place, word in enumerate(words or [""]):
+                if not word or (place and words[place - 1] != "draw"):
+                    raise ValueError(f"{turn.strip()!r} is no turn; a turn is any number of draws and a play or pass")
+                action = parse_action(rules, word)
+                if self.game.history and action < rules.draw_action and "@" not in word:
+                    raise ValueError(f"{word!r} does not say on which end; only a lead does not")
+                self.game.play([action])  # one by one: those before an error are kept by recover_record
 
 
 def parse_record(text: str) -> Record:
@@ -191,22 +200,65 @@ def parse_record(text: str) -> Record:
         ValueError: with the line and the reason, for a text that is no record or of another version, an illegal move,
             a wrong result, or a record that breaks off.
     """
+    reader, error, _ = _read(text)
+    if error or reader.record is None:
+        raise ValueError(error)
+    return reader.record
+
+
+def recover_record(text: str) -> tuple[Record, str]:
+    """The longest sound beginning of a damaged record, and what is lost of it in a sentence, empty if nothing is.
+
+    The game stands where the first line that cannot be leaves it, the moves on that line before the one that cannot
+    be included; ``Game.from_record`` goes on from there.
+
+    Raises:
+        ValueError: with the line and the reason, if not even the first deal is sound.
+    """
+    reader, error, number = _read(text)
+    if reader.record is None:
+        if reader.game is None or not reader.game.deal_line:
+            raise ValueError(f"{error}; nothing before it can be recovered")
+        if reader.is_in_round:
+            reader.game.end_round()
+        reader.record = reader.game.finish()
+    if not error:
+        return reader.record, ""
+    after = sum(1 for line in text.splitlines()[number:] if line.strip())
+    moves = sum(len(past.actions) for past in reader.record.rounds)
+    return reader.record, f"{error}; kept: {moves} moves before it; lost: what follows, {after} lines after that one"
+
+
+def is_text_record(head: bytes) -> bool:
+    """Whether a file that begins with ``head`` is to be read as a text of one record, rather than as JSON lines."""
+    return head.lstrip(b"\xef\xbb\xbf").startswith(_TITLE.encode())
+
+
+def _read(text: str) -> tuple[_TextReader, str, int]:
+    """What was read of a text up to the first line that cannot be, the line and the reason, empty if all is sound, and
+    the line's number.
+    """
     lines = text.splitlines()
-    title, _, version = lines[0].strip().rpartition(" ") if lines else ("", "", "")
-    if title != _TITLE:
-        raise ValueError(f"line 1: no record; a record starts with '{_TITLE} {RECORD_VERSION}'")
     reader = _TextReader()
     number = 1
     try:
-        _check_version("version", version, RECORD_VERSION)
+        _check_title(lines[0] if lines else "")
         for number, line in enumerate(lines[1:], 2):  # noqa: B007 (the error tells it)
             if line.strip():
                 reader.read(line)
     except ValueError as error:
-        raise ValueError(f"line {number}: {error}") from None
+        return reader, f"line {number}: {error}", number
     if reader.record is None:
-        raise ValueError(f"line {len(lines)}: the record breaks off; it should end in 'result'")
-    return reader.record
+        return reader, f"line {len(lines)}: the record breaks off; it should end in 'result'", len(lines)
+    return reader, "", len(lines)
+
+
+def _check_title(line: str) -> None:
+    title, _, version = line.strip().rpartition(" ")
+    if title != _TITLE:
+        mark = " (it begins with a byte order mark)" if line.startswith("\ufeff") else ""
+        raise ValueError(f"no record; a record starts with '{_TITLE} {RECORD_VERSION}'{mark}")
+    _check_version("version", version, RECORD_VERSION)
 
 
 def _check_version(name: str, found: Any, known: int) -> None:
@@ -216,10 +268,12 @@ def _check_version(name: str, found: Any, known: int) -> None:
 
 # JSON lines
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
 
 def record_to_json(record: Record) -> str:
     """A record as one line of JSON, without a newline; moves are a text of words, points are numbers."""
-    return json.dumps(
+    return _ENCODER.encode(
         {
             "format": _TITLE,
             "version": RECORD_VERSION,
@@ -233,15 +287,14 @@ def record_to_json(record: Record) -> str:
             "rounds": [
                 {
                     "deal": round_record.deal,
-                    "moves": " ".join(format_action(record.rules, action) for action in round_record.actions),
+                    "moves": " ".join(format_actions(record.rules, round_record.actions)),
                     **vars(round_record.outcome),
                 }
                 for round_record in record.rounds
             ],
             "status": record.status,
             "winners": record.winners,
-        },
-        separators=(",", ":"),
+        }
     )
 
 
@@ -261,9 +314,7 @@ def record_from_json(line: str) -> Record:
     _check_version("engine", data.get("engine"), RULES_VERSION)
     try:
         rules = parse_rules(data["rules"])
-        rounds = [
-            (entry["deal"], [parse_action(rules, word) for word in entry["moves"].split()]) for entry in data["rounds"]
-        ]
+        rounds = [(entry["deal"], parse_actions(rules, entry["moves"])) for entry in data["rounds"]]
         record = make_record(
             rules,
             rounds,
@@ -289,8 +340,16 @@ def _check_claim(name: str, claimed: Any, replayed: Any) -> None:
         raise ValueError(f"{name}: the moves lead to {replayed!r}, not to {claimed!r}")
 
 
-def read_records(path: str | os.PathLike[str]) -> Iterator[Record]:
+def read_records(
+    path: str | os.PathLike[str], *, recover: bool = False, report: Callable[[str], object] = warnings.warn
+) -> Iterator[Record]:
     """The records of a JSON-lines file, one by one; the file is read as they are asked for. Blank lines are skipped.
+
+    Args:
+        path: the file.
+        recover: leave out lines that are no sound record, instead of raising at the first; what comes before that one
+            is handed out in either case.
+        report: with ``recover``, called with the file, the line and the reason for each line that is left out.
 
     Raises:
         ValueError: with the file, the line and the reason, at the first line that is no sound record.
@@ -300,10 +359,37 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[Record]:
             if not line.strip():
                 continue
             try:
-                record = record_from_json(line.decode("utf-8"))
+                record = record_from_json(decoded(line, is_first=number == 1))
             except ValueError as error:
-                raise ValueError(f"{os.fspath(path)}, line {number}: {error}") from None
+                message = f"{os.fspath(path)}, line {number}: {error}"
+                if not recover:
+                    raise ValueError(message) from None
+                report(f"{message}; this line is left out")
+                continue
             yield record
+
+
+#: How files begin that hold something else, which a text editor would not tell.
+_FOREIGN = {
+    b"\x1f\x8b": "compressed by gzip",
+    b"PK\x03\x04": "a zip archive",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+
+
+def decoded(line: bytes, *, is_first: bool) -> str:
+    """A line of a file as text.
+
+    Raises:
+        ValueError: if it is no UTF-8; for the first line with what the file seems to be.
+    """
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        kind = next((kind for mark, kind in _FOREIGN.items() if is_first and line.startswith(mark)), "")
+        raise ValueError(f"no record; allowed: UTF-8 text, not {kind or 'other encodings'} ({error})") from None
 
 
 def write_records(path: str | os.PathLike[str], records: Iterable[Record]) -> int:

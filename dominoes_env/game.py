@@ -20,7 +20,9 @@ from dominoes_env.engine.tiles import tiles_in
 from dominoes_env.engine.variants import choose_rules
 from dominoes_env.notation import STATUS_WORDS, format_position, parse_position, seats_in
 from dominoes_env.records import Record, make_record, replay
+from dominoes_env.render.svg import Theme, view_svg
 from dominoes_env.render.text import view_text
+from dominoes_env.render.view import make_view
 from dominoes_env.table import Episode, Table
 from dominoes_env.words import format_action, format_tile, layout_line, parse_action
 
@@ -324,6 +326,19 @@ class Game:
             won = " and ".join(f"player_{seat}" for seat in winners) or "nobody"
             text += f"\nthe match is over; won by {won}"
         return text
+
+    def svg(self, viewer: int | None = None, *, theme: Theme = "auto", columns: float = 30) -> str:
+        """The table as a picture, an ``<svg>`` element, as one seat may see it; None shows every hand.
+
+        ``theme`` is ``"light"``, ``"dark"`` or as the reader's system asks; ``columns`` the width of the table in half
+        tiles, 14 for a phone.
+        """
+        seat = None if viewer is None else self._seat(viewer)
+        return view_svg(make_view(self.rules, self.table.states, self.history, seat, columns=columns), theme=theme)
+
+    def _repr_svg_(self) -> str:
+        """The picture that a notebook shows."""
+        return self.svg()
 
     def __repr__(self) -> str:
         return f"Game.from_position({self.position!r}, episode={self.episode!r})"

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from dominoes_env.engine.deal import opening_seat
 from dominoes_env.engine.opening import opening_forces_lead
 from dominoes_env.engine.rules import Rules
-from dominoes_env.engine.state import NONE, PLAYING
+from dominoes_env.engine.state import NONE, PLAYING, STATE_DTYPE
 from dominoes_env.engine.tiles import MAX_PIP, TOUCHING, tiles_in
 from dominoes_env.possible import (
     may_score_below_zero,
@@ -54,9 +54,11 @@ from dominoes_env.words import (
     STATUS_WORDS,
     empty_round,
     format_action,
+    format_actions,
     format_tile,
     layout_line,
     parse_action,
+    parse_actions,
     parse_rules,
     parse_tile,
     replay_layout,
@@ -119,39 +121,31 @@ def format_position(rules: Rules, state: NDArray[Any], history: Sequence[int] = 
         ValueError: if ``history`` does not lead to the layout and the turn in ``state``, or tiles are concealed.
     """
     history = [int(action) for action in history]
-    record = state[0]
-    num_players = rules.num_players
-    opened = empty_round(rules)
-    turns = replay_layout(rules, opened, history)
-    if any(np.any(opened[name] != state[name]) for name in _LAYOUT_FIELDS):
-        raise ValueError("history: it does not lead to the layout of this state")
-    if int(record["turn"]) != (int(record["starter"]) + turns) % num_players:
-        raise ValueError(f"history: after it, seat {record['turn']} would not be to move if {record['starter']} led")
-    if bool(record["has_drawn"]) != _ends_in_draw(rules, history):
-        raise ValueError(f"history: it does not end as has_drawn={record['has_drawn']} of this state says")
-    pile = [int(tile) for tile in record["pile"][: int(record["boneyard"])]]
-    held = sum(map(int, record["hands"][:num_players])) + sum(1 << tile for tile in pile if tile != NONE)
-    if int(record["laid"]) + held != (1 << rules.num_tiles) - 1:
+    record = {name: state[name][0].tolist() for name in STATE_DTYPE.names or ()}
+    n = rules.num_players
+    _refuse_other_history(rules, record, history)
+    pile = record["pile"][: record["boneyard"]]
+    held = sum(record["hands"][:n]) + sum([1 << tile for tile in pile if tile != NONE])
+    if record["laid"] + held != (1 << rules.num_tiles) - 1:
         raise ValueError("state: it does not hold every tile once; what one player may know is no position")
-    hands = " / ".join(tile_list(tiles_in(hand)) for hand in record["hands"][:num_players])
-    fields = [f"hands {hands}", f"boneyard {tile_list(pile[::-1])}"]
+    fields = [f"hands {' / '.join([tile_list(tiles_in(hand)) for hand in record['hands'][:n]])}"]
+    fields.append(f"boneyard {tile_list(pile[::-1])}")
     if history:
-        words = (format_action(rules, action, is_lead=place == 0) for place, action in enumerate(history))
-        fields.append("layout " + " ".join(words))
+        fields.append("layout " + " ".join(format_actions(rules, history, has_lead=True)))
     fields.append(f"turn {record['turn']}")
     if record["is_lead_forced"]:
         fields.append("forced")
-    if np.any(record["lots"] != NONE):
-        fields.append("lots " + " / ".join(format_tile(lot) for lot in record["lots"][:num_players]))
-    if np.any(record["lacking"]):
-        fields.append("lacking " + " / ".join(_number_list(numbers) for numbers in record["lacking"][:num_players]))
+    if any(lot != NONE for lot in record["lots"]):
+        fields.append("lots " + " / ".join(map(format_tile, record["lots"][:n])))
+    if any(record["lacking"]):
+        fields.append("lacking " + " / ".join(map(_number_list, record["lacking"][:n])))
     for name in ("scores", "round_points"):
-        if np.any(record[name]):
-            fields.append(f"{name} " + " ".join(str(points) for points in record[name][:num_players]))
+        if any(record[name]):
+            fields.append(f"{name} " + " ".join(map(str, record[name][:n])))
     if record["round"] != 1:
         fields.append(f"round {record['round']}")
     if record["generator"]:
-        fields.append(f"generator {int(record['generator']):#x}")
+        fields.append(f"generator {record['generator']:#x}")
     if record["status"] != PLAYING:
         fields.append(f"status {STATUS_WORDS[record['status']]}")
     if record["is_out"]:
@@ -160,6 +154,18 @@ def format_position(rules: Rules, state: NDArray[Any], history: Sequence[int] = 
         if record[bits]:
             fields.append(f"{name} " + ",".join(map(str, seats_in(record[bits]))))
     return " | ".join([rules_text(rules), *fields] if with_rules else fields)
+
+
+def _refuse_other_history(rules: Rules, record: dict[str, Any], history: Sequence[int]) -> None:
+    """Refuse a ``history`` that does not lead to a state, whose fields are given as numbers of Python."""
+    opened = empty_round(rules)
+    turns = replay_layout(rules, opened, history)
+    if any(opened[name][0].tolist() != record[name] for name in _LAYOUT_FIELDS):
+        raise ValueError("history: it does not lead to the layout of this state")
+    if record["turn"] != (record["starter"] + turns) % rules.num_players:
+        raise ValueError(f"history: after it, seat {record['turn']} would not be to move if {record['starter']} led")
+    if bool(record["has_drawn"]) != _ends_in_draw(rules, history):
+        raise ValueError(f"history: it does not end as has_drawn={record['has_drawn']} of this state says")
 
 
 def _number_list(bits: int) -> str:
@@ -190,7 +196,7 @@ def parse_position(text: str, rules: Rules | None = None) -> tuple[Rules, NDArra
         rules = parse_rules(parts.pop(0))
     fields = _split_fields(parts)
     state = empty_round(rules)
-    history = tuple(_read(fields, "layout", lambda value: [parse_action(rules, word) for word in value.split()], []))
+    history = tuple(_read(fields, "layout", lambda value: parse_actions(rules, value), []))
     turns = replay_layout(rules, state, history)
     _read_tiles(rules, state, fields)
     _read_turn(rules, state, fields, history, turns)

@@ -24,7 +24,7 @@ from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import NONE, PLAYING, STATE_DTYPE, new_states
 from dominoes_env.observation import hidden_size, observation_layout, observation_size
 
-__all__ = ["Buffers", "Episode", "Reward", "Table", "random_keys", "writeable"]
+__all__ = ["Buffers", "Episode", "Reward", "Table", "new_views", "random_keys", "writeable"]
 
 Episode = Literal["round", "match"]
 Reward = Literal["margin", "points", "win"]
@@ -124,10 +124,7 @@ class Table:
         self._states = new_states(self.num_games)
         self._results = np.zeros(self.num_games, batch.RESULT_DTYPE)
         self._history = np.zeros((self.num_games, rules.max_history), np.int16)
-        self._mask_words = np.zeros((self.num_games, buffer_words(rules.num_actions, rules.num_actions)), np.uint64)
-        size = observation_size(rules, history=self.history)
-        bits = layout["hand_counts"].start  # all pieces before it are bits
-        self._observation_words = np.zeros((self.num_games, buffer_words(bits, size)), np.uint64)
+        self._mask_words, self._observation_words = new_views(rules, self.num_games, history=self.history)
         self._bind()
         self.reset(seed)
 
@@ -492,6 +489,14 @@ class Table:
             }
         )
         return twin
+
+
+def new_views(rules: Rules, num_rows: int, *, history: bool = False) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Buffers for so many masks and observations, as :class:`Buffers` describes them."""
+    size = observation_size(rules, history=history)
+    bits = observation_layout(rules, history=history)["hand_counts"].start  # all pieces before it are bits
+    widths = buffer_words(rules.num_actions, rules.num_actions), buffer_words(bits, size)
+    return np.zeros((num_rows, widths[0]), np.uint64), np.zeros((num_rows, widths[1]), np.uint64)
 
 
 def writeable(state: dict[str, Any]) -> dict[str, Any]:

@@ -8,25 +8,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dominoes_env.engine.actions import decode_action, encode_play
 from dominoes_env.engine.deal import open_round
 from dominoes_env.engine.moves import lay_tile, open_tiles
 from dominoes_env.engine.rules import Rules, parse_knob
-from dominoes_env.engine.state import NONE, new_states
+from dominoes_env.engine.state import NONE, STATE_DTYPE, new_states
 from dominoes_env.engine.tiles import HIGH, LOW, MAX_PIP, tile_id
 from dominoes_env.engine.variants import describe_rules, make_rules
 
 __all__ = [
     "STATUS_WORDS",
+    "LaidTile",
     "empty_round",
     "format_action",
+    "format_actions",
     "format_tile",
+    "laid_tiles",
     "layout_line",
     "parse_action",
+    "parse_actions",
     "parse_rules",
     "parse_tile",
     "replay_layout",
@@ -38,11 +44,12 @@ __all__ = [
 #: The word of each value of ``status``.
 STATUS_WORDS = ("playing", "round_over", "match_over", "truncated")
 _TILE = re.compile(r"([0-9])-([0-9])|\[([0-9])-([0-9])\]")
+_TILE_WORDS = tuple(f"{high}-{low}" for high, low in zip(HIGH.tolist(), LOW.tolist(), strict=True))
 
 
 def format_tile(tile: int) -> str:
     """The word of a tile id, the higher half first: ``6-4``."""
-    return f"{HIGH[tile]}-{LOW[tile]}"
+    return _TILE_WORDS[tile]
 
 
 def parse_tile(text: str, max_pip: int = MAX_PIP) -> int:
@@ -60,7 +67,7 @@ def parse_tile(text: str, max_pip: int = MAX_PIP) -> int:
 
 def tile_list(tiles: Sequence[int]) -> str:
     """Tile ids as words with commas between: ``6-4,1-0``; ``-`` if there are none."""
-    return ",".join(map(format_tile, tiles)) or "-"
+    return ",".join([_TILE_WORDS[tile] for tile in tiles]) or "-"
 
 
 def seats_in(bits: int) -> tuple[int, ...]:
@@ -104,6 +111,44 @@ def parse_action(rules: Rules, text: str) -> int:
         raise ValueError(f"action {text!r}: {error}; an action is 'draw', 'pass', a tile, or a tile@end") from None
 
 
+@lru_cache(maxsize=64)
+def _action_words(rules: Rules) -> tuple[str, ...]:
+    """The word of each action id, tiles with their end."""
+    return tuple(format_action(rules, action) for action in range(rules.num_actions))
+
+
+@lru_cache(maxsize=64)
+def _action_ids(rules: Rules) -> dict[str, int]:
+    return {word: action for action, word in enumerate(_action_words(rules))}
+
+
+def format_actions(rules: Rules, actions: Sequence[int], *, has_lead: bool = False) -> list[str]:
+    """The words of action ids; with ``has_lead`` the first is a lead, and written without its end.
+
+    Raises:
+        ValueError: as :func:`format_action`.
+    """
+    words = _action_words(rules)
+    for action in actions:
+        if not 0 <= action < len(words):
+            format_action(rules, action)  # refuses it
+    told = [words[action] for action in actions]
+    if has_lead and told:
+        told[0] = format_action(rules, actions[0], is_lead=True)
+    return told
+
+
+def parse_actions(rules: Rules, text: str) -> list[int]:
+    """The action ids of words with spaces between, each as :func:`parse_action` reads it.
+
+    Raises:
+        ValueError: if a word is no action of these rules.
+    """
+    ids = _action_ids(rules)
+    return [ids[word] if word in ids else parse_action(rules, word) for word in text.split()]
+
+
+@lru_cache(maxsize=64)
 def rules_text(rules: Rules) -> str:
     """The rules as a preset and the knobs that differ from it: ``draw num_players=2 target=50``."""
     variant, knobs = describe_rules(rules)
@@ -114,6 +159,7 @@ def _knob_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@lru_cache(maxsize=64)
 def parse_rules(text: str) -> Rules:
     """The inverse of :func:`rules_text`; any preset with any knobs is read.
 
@@ -213,27 +259,57 @@ def layout_line(rules: Rules, history: Sequence[int]) -> str:
     Raises:
         ValueError: if a play in ``history`` does not fit.
     """
-    state = empty_round(rules)
     arms: list[list[tuple[int, int]]] = [[], [], [], []]
-    lead: tuple[int, int] | None = None
-    for action in map(int, history):
-        if action < rules.draw_action:
-            numbers = _lay(rules, state, action)
-            if lead is None:
-                lead = numbers
-            else:
-                arms[action // rules.num_tiles].append(numbers)
-    if lead is None:
+    line: list[tuple[int, int]] = []
+    for laid in laid_tiles(rules, empty_round(rules), history):
+        (arms[laid.end] if line else line).append((laid.joined, laid.free))
+    if not line:
         return "(empty)"
-    line = [(outer, inner) for inner, outer in reversed(arms[0])] + [lead] + arms[1]
+    line = [(outer, inner) for inner, outer in reversed(arms[0])] + line + arms[1]
     return " + ".join("".join(f"[{a}-{b}]" for a, b in tiles) for tiles in (line, arms[2], arms[3]) if tiles)
+
+
+class LaidTile(NamedTuple):
+    """A tile on the layout: ``joined`` is the number by which it hangs on the one before, of a lead the low one."""
+
+    move: int
+    """The place of the play in the round's history."""
+    tile: int
+    end: int
+    """Where it was laid; 0 for a lead."""
+    joined: int
+    free: int
+    is_spinner: bool
+
+
+def laid_tiles(rules: Rules, state: NDArray[Any], history: Sequence[int]) -> list[LaidTile]:
+    """Lay the tiles of ``history`` in an opened round and tell them, in order of play.
+
+    Raises:
+        ValueError: if a play in ``history`` does not fit.
+    """
+    tiles = []
+    for move, action in enumerate(map(int, history)):
+        if action < rules.draw_action:
+            had_spinner = state["spinner"][0] != NONE
+            joined, free = _lay(rules, state, action)
+            end, tile = divmod(action, rules.num_tiles)
+            is_spinner = bool(not had_spinner and state["spinner"][0] != NONE)
+            tiles.append(LaidTile(move, tile, end, joined, free, is_spinner))
+    return tiles
 
 
 def empty_round(rules: Rules) -> NDArray[Any]:
     """A record (1,) with no tile anywhere, in round 1, seat 0 to lead."""
+    del rules  # it looks the same in all games
+    return np.frombuffer(bytearray(_empty_round()), STATE_DTYPE)  # NumPy copies such records field by field
+
+
+@cache
+def _empty_round() -> bytes:
     state = new_states(1)
     state["pile"] = NONE
     state["lots"] = NONE
     state["round"] = 1
-    open_round(state[0], rules.row[0], 0, 0)
-    return state
+    open_round(state[0], Rules().row[0], 0, 0)
+    return state.tobytes()

@@ -57,11 +57,11 @@ def test_what_a_record_says() -> None:
         record.rules,
         [(past.deal, past.actions) for past in record.rounds],
         seed=3,
-        players=["Ann", "Bob Lee"],
+        players=["Ann/2", "Bob Lee"],
         tags=[("event", "club night"), ("note", "")],
     )
     text = format_record(named)
-    assert "\nplayers Ann / Bob Lee\n" in text
+    assert "\nplayers Ann/2 / Bob Lee\n" in text
     assert "\ntag event club night\n" in text
     assert text.endswith(f"\nresult match_over | won {record.winners[0]}\n")
     assert parse_record(text) == named == record_from_json(record_to_json(named))
@@ -158,6 +158,9 @@ def test_the_next_deal_follows() -> None:
         make_record(rules, [(first, []), (follow, [])])
     with pytest.raises(ValueError, match="round 1, move 1: 6-6@0 is illegal for seat 0; legal: 5-3@1"):
         make_record(rules, [(first, [parse_action(rules, "6-6@0")])])
+    for impossible in (2**70, -(2**70), -1, rules.num_actions):
+        with pytest.raises(ValueError, match=f"round 1, move 1: action={impossible} is not allowed"):
+            make_record(rules, [(first, [impossible])])
     with pytest.raises(ValueError, match="at least one round"):
         make_record(rules, [])
 
@@ -265,7 +268,9 @@ def test_json_that_cannot_be() -> None:
         ({"seed": 4}, "round 1: deal: it is not that of seed 4"),
         ({"seed": None, "game": 1}, "game_id: 1 is not allowed without a seed"),
         ({"players": ["Ann"]}, "players: 1 names"),
-        ({"players": ["a/b", "c"]}, "players: 'a/b'"),
+        ({"players": ["a / b", "c"]}, "players: 'a / b'"),
+        ({"players": ["\x1b[2J", "c"]}, r"players: '\\x1b\[2J'"),
+        ({"players": ["\ud800", "c"]}, r"players: '\\ud800'"),
         ({"tags": [["two words", ""]]}, "tag 'two words'"),
         ({"tags": 3}, "wrong kind"),
         ({"status": "playing"}, "status: the moves lead to 'match_over'"),

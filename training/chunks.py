@@ -5,7 +5,7 @@ No figure depends on who plays a chunk, in what order, or beside how many others
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 from agents.base import Agent
 from agents.catalog import make_agent
-from agents.match import AgentFailure, IllegalChoice, MatchResult, play_match, seatings
+from agents.match import AgentFailure, Games, IllegalChoice, MatchResult, play_match, seatings
 from dominoes_env.arguments import MAX_SEED, checked_integer, checked_switch
 from dominoes_env.engine.rules import Rules
 
@@ -38,7 +38,11 @@ class Chunk:
     mirrored: bool = True
     batch: int = field(default=2048, compare=False)
 
-    def play(self) -> MatchResult:
+    def play(self) -> Any:
+        """What its games came to; a :class:`agents.match.MatchResult` here."""
+        return self.play_match()
+
+    def play_match(self, games: Callable[[Games], object] | None = None) -> MatchResult:
         agents = [make_agent(agent) for agent in self.agents]
         _practise(agents, self.rules)
         return play_match(
@@ -49,6 +53,7 @@ class Chunk:
             first_deal=self.first_deal,
             mirrored=self.mirrored,
             batch=self.batch,
+            games=games,
         )
 
 

@@ -13,6 +13,7 @@ from training.command_bench import add_bench
 from training.command_evaluate import add_evaluate
 from training.command_line import add_command
 from training.command_lists import add_agents, add_variants
+from training.command_records import add_record, add_render, add_replay
 from training.command_ship import add_ship
 from training.command_tournament import add_tournament
 from training.command_train import add_demo, add_train
@@ -77,6 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     add_train(commands)
     add_evaluate(commands)
     add_tournament(commands)
+    add_record(commands)
+    add_replay(commands)
+    add_render(commands)
     add_ship(commands)
     add_demo(commands)
     add_bench(commands)

@@ -10,11 +10,29 @@ from typing import Any
 from training.command_line import add_command, refuse_lost_outputs
 from training.command_rules import add_rule_flags, are_rules_given, flags_of, rules_of, rules_of_policies
 
-__all__ = ["add_evaluate", "add_match_flags", "agents_and_rules", "opened_store", "tell_resumed"]
+__all__ = [
+    "add_agents_flag",
+    "add_deal_flags",
+    "add_evaluate",
+    "add_match_flags",
+    "agents_and_rules",
+    "opened_store",
+    "tell_resumed",
+]
 
 
-def add_match_flags(parser: argparse.ArgumentParser) -> None:
-    """Flags of all that plays mirrored deals."""
+def add_agents_flag(parser: argparse.ArgumentParser) -> None:
+    """The agents of a match, by name."""
+    parser.add_argument(
+        "agents",
+        nargs="+",
+        metavar="AGENT",
+        help="names (see: dominoes agents) or run directories (their best policy; RUN/policy.json is the last)",
+    )
+
+
+def add_deal_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags of all that plays mirrored deals: which, by which rules, and how the work is cut."""
     add_rule_flags(parser, default="the rules that a trained agent was trained for, else draw")
     for flag, default, letter, meaning in (
         ("--deals", 1000, "N", "deals, each played once a seating"),
@@ -23,18 +41,18 @@ def add_match_flags(parser: argparse.ArgumentParser) -> None:
         ("--chunk", 250, "N", "deals of a chunk, the unit of work"),
     ):
         parser.add_argument(flag, type=int, default=default, metavar=letter, help=f"{meaning} (default: %(default)s)")
+
+
+def add_match_flags(parser: argparse.ArgumentParser) -> None:
+    """The same, and where results go."""
+    add_deal_flags(parser)
     parser.add_argument("--out", metavar="DIR", help="keep finished chunks; the same command goes on with them")
     parser.add_argument("--json", metavar="FILE", help="write the result to a file too")
 
 
 def add_evaluate(commands: Any) -> None:
     parser = add_command(commands, "evaluate", _evaluate, "play mirrored deals and print how the first agent does")
-    parser.add_argument(
-        "agents",
-        nargs="+",
-        metavar="AGENT",
-        help="names (see: dominoes agents) or run directories (their best policy; RUN/policy.json is the last)",
-    )
+    add_agents_flag(parser)
     add_match_flags(parser)
     parser.add_argument("--one-seat", action="store_true", help="play each deal once, the first agent in seat 0")
     group = parser.add_argument_group(

@@ -201,13 +201,9 @@ def _tell(state, rules, result):
     return True
 
 
-@jit(inline=True, borrows=True)
-def _step_row(state, rules, options, action, history, row, result, autoreset):
-    """One action in one row, the forced moves after it if these are skipped, what all that booked, and autoreset."""
-    _clear(result)
-    _move(state, rules, options, action, history, row, result)
-    if options["skip_forced"] == 1:
-        _play_forced(state, rules, options, history, row, result, _MOST_FORCED)
+@jit(inline=True)
+def _hand_out(state, rules, options, result):
+    """Points, flags and rewards of all that has happened since they were cleared; whether the episode is over."""
     is_booked = _tell(state, rules, result)
     is_over = _is_over(state, options)
     if is_over:
@@ -220,6 +216,17 @@ def _step_row(state, rules, options, action, history, row, result, autoreset):
             result["final_winners"] = state["match_winners"]
     if is_booked or is_over:
         _reward(state, rules, options, result)
+    return is_over
+
+
+@jit(inline=True, borrows=True)
+def _step_row(state, rules, options, action, history, row, result, autoreset):
+    """One action in one row, the forced moves after it if these are skipped, what all that booked, and autoreset."""
+    _clear(result)
+    _move(state, rules, options, action, history, row, result)
+    if options["skip_forced"] == 1:
+        _play_forced(state, rules, options, history, row, result, _MOST_FORCED)
+    is_over = _hand_out(state, rules, options, result)
     if is_over and autoreset:
         _start_episode(state, rules, options, history, row, result)
 

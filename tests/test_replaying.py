@@ -1,0 +1,350 @@
+"""``dominoes replay`` and ``dominoes render``: by keys in a real terminal, as plain text, and as pictures."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from random_games import played
+
+from dominoes_env.archive import format_record, record_to_json, write_records
+from dominoes_env.engine.variants import make_rules
+from dominoes_env.records import make_record, positions
+from dominoes_env.words import format_tile
+from training.cli import main
+from training.replaying import Walk, print_games
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    monkeypatch.setenv("DOMINOES_QUIET", "1")
+
+
+def a_match(variant="draw", seed=3, **knobs):
+    record = played(make_rules(variant, **{"target": 40, **knobs}), seed, 10_000).record
+    rounds = [(past.deal, past.actions) for past in record.rounds]
+    players = [f"Ann{seat}" for seat in range(record.rules.num_players)]
+    return make_record(record.rules, rounds, seed=seed, players=players, tags=[("event", "club night")])
+
+
+@pytest.fixture
+def games(tmp_path):
+    path = tmp_path / "games.jsonl"
+    write_records(path, [a_match(), a_match("all_fives", 4), a_match("partners", 5)])
+    return path
+
+
+# A walk
+
+
+def test_a_walk_goes_everywhere():
+    records = [a_match(), a_match("all_fives", 4)]
+    walk = Walk(records)
+    count = sum(len(past.actions) + 1 for past in records[0].rounds)
+    assert walk.previous() == "this is the first position of the game"
+    places = [walk.place]
+    while not walk.next():
+        places.append(walk.place)
+    assert places == list(range(count)) and walk.next() == "this is the last position of the game"
+    assert walk.next_round() == "this is the last round of the game"
+    walk.first()
+    rounds = [0]
+    while not walk.next_round():
+        rounds.append(walk.positions[walk.place].round)
+        assert walk.positions[walk.place].move == 0
+    assert rounds == list(range(len(records[0].rounds)))
+    walk.last()
+    assert walk.place == count - 1 and not walk.previous() and walk.place == count - 2
+    assert walk.previous_game() == "this is the first game"
+    assert not walk.next_game() and walk.game == 1 and walk.place == 0
+    assert walk.next_game() == "this is the last game" and walk.game == 1
+    assert not walk.previous_game() and walk.record == records[0]
+
+
+def test_a_position_in_words():
+    record = a_match()
+    walk = Walk([record])
+    moves = len(record.rounds[0].actions)
+    text = walk.text()
+    assert text.startswith("game 1 · Ann0 v Ann1 · seed 3, game id 0 · event club night\n")
+    assert f"\nposition 0 of {len(walk.positions) - 1} · round 1 · the deal, {moves} moves follow\n" in text
+    walk.next()
+    assert re.search(rf"\nposition 1 .* · move 1 of {moves} · player_\d \(Ann\d\): \d-\d\n", walk.text())
+    walk.place = moves  # the round's points are booked
+    winner = int(np.argmax(record.rounds[0].outcome.round_points))
+    points = record.rounds[0].outcome.round_points[winner]
+    assert f" · +{points} for player_{winner} (Ann{winner})\n" in walk.text()
+    walk.last()
+    (won,) = record.winners
+    assert walk.text().endswith(f"\nthe match is over; won by player_{won} (Ann{won})")
+    assert "\x1b" not in walk.text() and "\x1b" in walk.text(colour=True)
+    begun = Walk([played(make_rules("draw"), 1, 5).record])
+    begun.last()
+    assert begun.text().endswith("\nthe record ends here; the round is not over")
+
+
+@pytest.mark.parametrize("variant", ["draw", "all_fives", "partners"])
+def test_a_viewer_is_shown_no_hidden_tile(variant):
+    record = a_match(variant)
+    for viewer in range(record.rules.num_players):
+        walk = Walk([record], viewer=viewer)
+        for place, here in enumerate(positions(record)):
+            walk.place = place
+            shown = set(re.findall(r"(?<![\d\[+])\d-\d(?!\])", walk.text().partition("boneyard")[2]))
+            for seat in range(record.rules.num_players):
+                hand = {format_tile(t) for t in range(28) if int(here.state["hands"][0, seat]) >> t & 1}
+                assert hand <= shown if seat == viewer else not hand & shown
+    with pytest.raises(ValueError, match="viewer=4 is not allowed; allowed: 0 to"):
+        Walk([record], viewer=4)
+
+
+def test_printing_goes_on_to_the_next_game():
+    records = [a_match(), a_match(seed=4)]
+    one, both = io.StringIO(), io.StringIO()
+    print_games(Walk(records), one, only_one=True)
+    print_games(Walk(records), both, only_one=False)
+    assert both.getvalue().startswith(one.getvalue())
+    counts = [sum(len(past.actions) + 1 for past in record.rounds) for record in records]
+    assert [len(re.findall(r"^position ", text.getvalue(), re.M)) for text in (one, both)] == [counts[0], sum(counts)]
+
+
+# The command without a terminal
+
+
+def test_replay_prints_all_positions_where_there_is_no_terminal(games, tmp_path, capsys):
+    assert main(["replay", str(games), "--game", "2", "--viewer", "1"]) == 0
+    text = capsys.readouterr().out
+    record = a_match("all_fives", 4)
+    assert len(re.findall(r"^position \d+ of", text, re.M)) == len(list(positions(record)))
+    assert text.startswith("game 2 · ") and "game 3" not in text and "hidden" in text and "\x1b" not in text
+    assert main(["replay", str(games), "--all"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"game {number} · " in text for number in (1, 2, 3))
+    single = tmp_path / "game.txt"
+    single.write_text(format_record(record))
+    assert main(["replay", str(single)]) == 0
+    assert capsys.readouterr().out.count("\nposition ") == len(list(positions(record)))
+
+
+def test_replay_recovers(games, tmp_path, capsys):
+    text = format_record(a_match())
+    single = tmp_path / "game.txt"
+    single.write_text(text[: text.index("\n3. ") + 7])
+    assert main(["replay", str(single)]) == 2
+    said = capsys.readouterr()
+    assert re.fullmatch(rf"dominoes replay: {single}, line \d+: .*\n", said.err) and not said.out
+    assert main(["replay", str(single), "--recover"]) == 0
+    said = capsys.readouterr()
+    assert re.fullmatch(rf"{single}, line \d+: .*; kept: \d+ moves before it; lost: .*\n", said.err)
+    assert said.out.rstrip().endswith("the record ends here; the round is not over")
+    lines = games.read_text().splitlines(keepends=True)
+    games.write_text(lines[0] + lines[1][:300] + "\n" + lines[2])
+    assert main(["replay", str(games)]) == 2
+    said = capsys.readouterr()
+    assert f"{games}, line 2: no record, or one that breaks off" in said.err and "game 1 · " in said.out
+    assert main(["replay", str(games), "--recover"]) == 0
+    said = capsys.readouterr()
+    assert said.err.count("\n") == 1 and "this line is left out" in said.err and "Ann3" in said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("replay {games} --game 0", "--game 0 is not allowed; allowed: 1 to 3"),
+        ("replay {games} --game 4", "--game 4 is not allowed; allowed: 1 to 3"),
+        ("replay {games} --viewer 2", "viewer=2 is not allowed; allowed: 0 to 1"),
+        ("replay {tmp}/none", "No such file"),
+        ("replay {tmp}/empty", "empty, line 1: no record; there is nothing in the file"),
+        ("replay {tmp}", "irectory"),
+        ("render {games} --out {tmp}/a.txt", "allowed: a file that ends in .svg, .png, .gif, .html"),
+        ("render {games} --out {tmp}/none/a.svg", "the directory {tmp}/none does not exist"),
+        ("render {games} --out {tmp}/a.svg --move 999", "--move 999 is not allowed; allowed: 0 to "),
+        ("render {games} --out {tmp}/a.svg --move -1", "--move -1 is not allowed; allowed: 0 to "),
+        ("render {games} --out {tmp}/a.svg --viewer 2", "--viewer 2 is not allowed; allowed: 0 to 1"),
+        ("render {games} --out {tmp}/a.svg --game 7", "--game 7 is not allowed; allowed: 1 to 3"),
+        ("render {games} --out {tmp}/a.gif --move 3", "--move 3 is not allowed with .gif, which shows the whole game"),
+        ("render {games} --out {tmp}/a.html --theme dark", "--theme dark is not allowed with .html"),
+        (
+            "render {games} --out {tmp}/a.png --theme auto",
+            "--theme auto is not allowed with .png; allowed: light, dark",
+        ),
+        ("render {tmp}/empty --out {tmp}/a.svg", "there is nothing in the file"),
+    ],
+)
+def test_wrong_input_is_one_line(words, said, games, tmp_path, capsys):
+    (tmp_path / "empty").write_text("")
+    before = sorted(tmp_path.iterdir())
+    assert main(words.format(games=games, tmp=tmp_path).split()) == 2
+    text = capsys.readouterr()
+    assert said.format(tmp=tmp_path) in text.err and text.err.count("\n") == 1 and not text.out
+    assert sorted(tmp_path.iterdir()) == before
+
+
+# The command in a terminal
+
+
+class Terminal:
+    """``dominoes`` with a terminal of its own."""
+
+    def __init__(self, *words: str) -> None:
+        pty = pytest.importorskip("pty")
+        self.master, slave = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm", "DOMINOES_QUIET": "1", "COLUMNS": "100", "LINES": "50"}
+        command = [sys.executable, "-m", "training.cli", *words]
+        self.process = subprocess.Popen(
+            command, stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def until(self, pattern: str) -> str:
+        """Wait for the pattern, and give what came up to it."""
+        deadline = time.monotonic() + 60
+        while not (found := re.search(pattern, self.seen)):
+            assert time.monotonic() < deadline, self.seen
+            try:
+                self.seen += os.read(self.master, 65536).decode()
+            except OSError:
+                raise AssertionError(f"{pattern} did not come: {self.seen}") from None
+        text, self.seen = self.seen[: found.end()], self.seen[found.end() :]
+        return text
+
+    def press(self, keys: str, then: str) -> str:
+        os.write(self.master, keys.encode())
+        return self.until(then)
+
+    def ends(self) -> int:
+        code = self.process.wait(timeout=30)
+        os.close(self.master)
+        return code
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal")
+def test_replay_in_a_terminal(games):
+    record = a_match()
+    last = len(list(positions(record))) - 1
+    terminal = Terminal("replay", str(games))
+    try:
+        text = terminal.until("q quit")
+        assert "\x1b[2J" in text and f"position 0 of {last}" in text
+        for keys, then in (
+            ("n", f"position 1 of {last}"),
+            ("\x1b[C", f"position 2 of {last}"),
+            (" ", f"position 3 of {last}"),
+            ("p", f"position 2 of {last}"),
+            ("\x1b[D", f"position 1 of {last}"),
+            ("pp", "this is the first position of the game"),
+            ("r", r"round 2 · the deal"),
+            ("l", f"position {last} of {last}"),
+            ("n", "this is the last position of the game"),
+            ("f", f"position 0 of {last}"),
+            ("x", "'x' is no key here"),
+            ("\x1b[15~", f"position 0 of {last}"),  # a function key
+            ("g", r"game 2 · Ann0 v Ann1 .*\r\nposition 0 of"),
+            ("b", "game 1 · "),
+            ("gg", r"game 3 · .*Ann3"),
+            ("g", "this is the last game"),
+        ):
+            terminal.press(keys, then)
+            terminal.until("q quit")
+        os.write(terminal.master, b"q")
+        assert terminal.ends() == 0
+    finally:
+        terminal.process.kill()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal")
+@pytest.mark.parametrize("code", [0, 130])
+def test_a_terminal_is_left_as_it_was(games, code):
+    import termios
+
+    terminal = Terminal("replay", str(games), "--game", "2", "--recover")
+    try:
+        before = termios.tcgetattr(terminal.master)[3]
+        terminal.until("q quit")
+        assert not termios.tcgetattr(terminal.master)[3] & termios.ECHO
+        if code:
+            terminal.process.send_signal(signal.SIGINT)
+        else:
+            os.write(terminal.master, b"\x1b")
+        terminal.process.wait(timeout=30)
+        assert termios.tcgetattr(terminal.master)[3] == before
+        assert terminal.ends() == code
+    finally:
+        terminal.process.kill()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal")
+def test_damage_is_said_and_the_game_stays(games):
+    lines = games.read_text().splitlines(keepends=True)
+    games.write_text(lines[0] + lines[1][:300] + "\n" + lines[2])
+    terminal = Terminal("replay", str(games))
+    try:
+        terminal.until("q quit")
+        assert "game 1" in terminal.press("g", "line 2: no record, or one that breaks off")
+        assert terminal.press("q", "q quit")
+        assert terminal.ends() == 0
+    finally:
+        terminal.process.kill()
+    terminal = Terminal("replay", str(games), "--recover")
+    try:
+        text = terminal.until("q quit") + terminal.press("g", r"Ann3[\s\S]*q quit")
+        assert "this line is left out" in text
+        os.write(terminal.master, b"q")
+        assert terminal.ends() == 0
+    finally:
+        terminal.process.kill()
+
+
+# Pictures
+
+
+def test_render_draws_positions(games, tmp_path, capsys):
+    out = tmp_path / "game.svg"
+    pictures = []
+    for words in ("", "--move 0", "--move 3", "--move 3 --theme dark", "--move 3 --viewer 0", "--move 3 --game 2"):
+        assert main(["render", str(games), "--out", str(out), *words.split()]) == 0
+        assert capsys.readouterr().out == f"{out}\n"
+        pictures.append(out.read_text())
+        assert pictures[-1].startswith("<svg")
+    assert len(set(pictures)) == len(pictures)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["game.svg", "games.jsonl"]
+
+
+def test_a_picture_that_fails_leaves_the_old_one(games, tmp_path, monkeypatch):
+    out = tmp_path / "game.svg"
+    out.write_text("old")
+
+    def fails(*_, **__):
+        raise ValueError("no ink")
+
+    monkeypatch.setattr("dominoes_env.render.svg.view_svg", fails)
+    assert main(["render", str(games), "--out", str(out)]) == 2
+    assert out.read_text() == "old" and len(list(tmp_path.iterdir())) == 2
+
+
+def test_render_draws_films_and_pages(games, tmp_path):
+    pytest.importorskip("PIL")
+    pytest.importorskip("dominoes_env.render.pixels")
+    pytest.importorskip("dominoes_env.render.html")
+    short = tmp_path / "short.jsonl"
+    short.write_text(record_to_json(played(make_rules("draw"), 3, 5, "round").record) + "\n")
+    for suffix, start in ((".png", b"\x89PNG"), (".gif", b"GIF8"), (".html", b"<!doctype html")):
+        out = tmp_path / f"game{suffix}"
+        assert main(["render", str(short), "--out", str(out), "--viewer", "0"]) == 0
+        assert out.read_bytes()[: len(start)].lower() == start.lower()
+    assert main(["render", str(short), "--out", str(tmp_path / "dark.png"), "--theme", "dark"]) == 0
+    assert (tmp_path / "dark.png").read_bytes() != (tmp_path / "game.png").read_bytes()
+
+
+def test_the_help_names_the_commands(capsys):
+    assert main([]) == 0
+    text = capsys.readouterr().out
+    assert all(re.search(rf"^    {name} ", text, re.M) for name in ("record", "replay", "render"))
