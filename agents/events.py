@@ -19,7 +19,7 @@ class Event:
     round: int
     """The number of the round."""
     seat: int | None = None
-    """Who moved; of ``deal`` who leads; of ``round`` who went out, None: blocked, or the target was reached."""
+    """Who moved; of ``deal`` who leads; of ``round`` who went out, None: nobody."""
     action: int | None = None
     """Of moves: its id."""
     word: str = ""
@@ -38,6 +38,8 @@ class Event:
     """Of ``round``: what each seat had left, laid open."""
     pips: tuple[int, ...] = ()
     """Of ``round``: the pips of these hands."""
+    is_blocked: bool = False
+    """Of ``round``: whether nobody could move any more."""
     winners: tuple[int, ...] = ()
     """Of ``round`` and ``match``: the seats that won, tied ones all; none: nobody has."""
     status: str = ""
@@ -49,5 +51,5 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: what there is to be said, and the text of the count."""
-        fields = {name: value for name, value in asdict(self).items() if value not in (None, "", ())}
+        fields = {name: value for name, value in asdict(self).items() if value or (value == 0 and value is not False)}
         return {**fields, "count_text": str(self.count)} if self.count else fields

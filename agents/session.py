@@ -32,9 +32,9 @@ from agents.human import read_word
 from agents.keys import decision_keys
 from agents.match import IllegalChoice, turns_of
 from dominoes_env.archive import record_from_json, record_to_json
-from dominoes_env.engine.rounds import step
+from dominoes_env.engine.rounds import round_is_blocked, step
 from dominoes_env.engine.rules import RULES_VERSION, Rules
-from dominoes_env.engine.state import PLAYING
+from dominoes_env.engine.state import NONE, PLAYING
 from dominoes_env.engine.tiles import pips_of, tiles_in
 from dominoes_env.game import Game
 from dominoes_env.records import Record
@@ -98,6 +98,7 @@ class Session:
         self._choices: list[int] = []  # where in the actions of this round persons had a choice
         self._undone: list[list[int]] = []  # what redo() plays, the next last
         self._events = [self._deal_event()]
+        self._finished: tuple[NDArray[Any], tuple[int, ...]] | None = None
         for action in actions:
             self._take(action)
 
@@ -150,6 +151,11 @@ class Session:
     def concealed(self, seat: int | None = None) -> NDArray[Any]:
         """What a seat, by default :attr:`seat`, may know of the state: a fresh (1,) ``STATE_DTYPE`` array."""
         return self.game.concealed(self.seat if seat is None else seat)
+
+    @property
+    def finished_round(self) -> tuple[NDArray[Any], tuple[int, ...]] | None:
+        """The record and the actions of the last round that is over, hands laid open, boneyard not; None: none is."""
+        return None if self._finished is None else (self._finished[0].copy(), self._finished[1])
 
     # Play.
 
@@ -312,6 +318,7 @@ class Session:
         count = count_plays(self.rules, before, [action]).get(action)
         after = before.copy()
         step(after[0], self.rules.row[0], action)  # the game may deal the next round in the same step
+        history = (*self.game.history, action)
         points = self.game.step(action)
         self._actions.append(action)
         number = int(before["round"][0])
@@ -324,6 +331,8 @@ class Session:
         if after["status"][0] == PLAYING:
             return
         self._choices.clear()
+        after["pile"], after["generator"] = NONE, 0
+        self._finished = after, history
         if count is not None:
             points = tuple(map(operator.sub, points, count.booked))
         self._events.append(self._round_event(after, seat, points))
@@ -347,6 +356,7 @@ class Session:
             scores=tuple(record["scores"][:num_players].tolist()),
             hands=tuple(tuple(map(format_tile, hand)) for hand in hands),
             pips=tuple(int(pips_of(hand)) for hand in record["hands"][:num_players]),
+            is_blocked=bool(round_is_blocked(record, self.rules.row[0])),
             winners=seats_in(record["round_winners"]),
             status=STATUS_WORDS[record["status"]],
         )
