@@ -57,8 +57,8 @@ class HumanAgent(Agent):
 def _read_move(turn: Turn, moves: list[tuple[int, str]], text: str) -> int:
     """The action that ``text`` means; ValueError, for people, if it means none."""
     if text.isdecimal():
-        if not 1 <= int(text) <= len(moves):
-            raise ValueError(f"{text} is no number in the list; allowed: 1 to {len(moves)}")
+        if len(text) > 9 or not 1 <= int(text) <= len(moves):
+            raise ValueError(f"{text[:9]} is no number in the list; allowed: 1 to {len(moves)}")
         return moves[int(text) - 1][0]
     return read_word(turn.rules, moves, text)
 

@@ -100,11 +100,11 @@ class Face:
             if not events:
                 self.notes = ["there is nothing to redo"]
         elif text.isdecimal():
-            number = int(text)
+            number = int(text) if len(text) < 10 else 0
             if 1 <= number <= len(legal):
                 self.tell(session.play(legal[number - 1]))
             else:
-                self.notes = [f"{text} is no number in the list; allowed: 1 to {len(legal)}"]
+                self.notes = [f"{text[:9]} is no number in the list; allowed: 1 to {len(legal)}"]
         else:
             try:
                 events = session.play(text)

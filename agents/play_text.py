@@ -200,22 +200,18 @@ def round_lines(session: Session, event: Event) -> list[str]:
         how = f"{_names(session, _reached(session, event))} reached {rules.target}"
     lines = [f"Round {event.round} is over: {how}.", _winner_line(session, event), ""]
     sign = -1 if _is_penalty(session) else 1
-    header = ["", "left", "pips", "for hands" if sign > 0 else "penalty", "match"]
     is_scored = rules.end_scoring != "none"
-    if is_scored:
-        header[3:4] = ["at ends", "for hands", "round"]
-    rows = [header]
+    booked = ["at ends", "for hands", "round"] if is_scored else ["penalty" if sign < 0 else "booked"]
+    rows = [["", "pips", *booked, "match", "left in hand"]]
     for seat in range(rules.num_players):
-        hand = "".join(f"[{tile}]" for tile in event.hands[seat]) or "-"
         hands, whole = sign * event.points[seat], event.round_points[seat]
         booked = [f"{whole - hands:+}", f"{hands:+}", f"{whole:+}"] if is_scored else [f"{hands:+}"]
-        rows.append([who(session, seat), hand, str(event.pips[seat]), *booked, str(event.scores[seat])])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
-    for row in rows:
-        cells = [
-            f"{cell:<{w}}" if n < 2 else f"{cell:>{w}}" for n, (cell, w) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  " + "  ".join(cells).rstrip())
+        hand = "".join(f"[{tile}]" for tile in event.hands[seat]) or "nothing"
+        rows.append([who(session, seat), str(event.pips[seat]), *booked, str(event.scores[seat]), hand])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *numbers, hand in rows:
+        cells = [f"{number:>{width}}" for number, width in zip(numbers, widths[1:], strict=False)]
+        lines.append("  " + "  ".join([f"{name:{widths[0]}}", *cells, hand]))
     return lines
 
 

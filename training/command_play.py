@@ -131,6 +131,10 @@ def _default_file(session: Any) -> Path | None:
     if directory is None:
         return None
     file = directory / f"{variant}-{session.seed}.json"
+    number = 1
+    while file.exists():  # another game of this seed that has not been finished
+        number += 1
+        file = directory / f"{variant}-{session.seed}-{number}.json"
     try:
         directory.mkdir(parents=True, exist_ok=True)
         refuse_lost_output("--save", str(file))
