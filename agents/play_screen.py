@@ -64,9 +64,14 @@ class ScreenFace(Face):
     def play(self) -> None:
         with self.terminal, redirect_stderr(_Notes(self)):
             super().play()
-        finished = self.session.events
-        round_event = next(event for event in reversed(finished) if event.kind == "round")
-        lines = [*self.final_table(), "", *round_lines(self.session, round_event), "", *match_lines(self.session)]
+        round_event = next(event for event in reversed(self.session.events) if event.kind == "round")
+        lines = [
+            *self.fitted(self.final_table()),
+            "",
+            *round_lines(self.session, round_event),
+            "",
+            *match_lines(self.session),
+        ]
         print("\n".join(lines), file=self.output, flush=True)
 
     def tell(self, events: Sequence[Event]) -> None:
@@ -148,6 +153,11 @@ class ScreenFace(Face):
             columns += 1
         return -(-count // columns)
 
+    def fitted(self, table: Sequence[str]) -> list[str]:
+        """The lines of the table, those broken that are too long."""
+        width = self.terminal.size[0] - 1
+        return [part for line in table for part in wrapped(line, width, " " * 10)]
+
     def styled(self, text: str, style: str) -> str:
         return f"{style}{text}{_PLAIN}" if self.has_colour else text
 
@@ -171,7 +181,7 @@ class ScreenFace(Face):
         width, height = self.terminal.size
         head = progress_lines(session, **self.bar)
         head[0] = self.styled(head[0], _BOLD)
-        table = [part for line in table_lines(session) for part in wrapped(line, width - 1, " " * 10)]
+        table = self.fitted(table_lines(session))
         notes = [part for note in self.notes for part in wrapped(note, width - 1)]
         foot = [*(self.moves() if session.is_to_decide else []), *notes]
         prompt = f"your move: {self.typed}"
@@ -205,7 +215,7 @@ class ScreenFace(Face):
         """How a round ended, until Enter is pressed; at the end of the game it is printed instead."""
         if self.session.is_over:
             return
-        lines = [*self.final_table(), "", *round_lines(self.session, event)]
+        lines = [*self.fitted(self.final_table()), "", *round_lines(self.session, event)]
         progress = ["", *progress_lines(self.session, **self.bar)[1:]]
         if len(lines) + len(progress) < self.terminal.size[1] - 1:
             lines += progress

@@ -80,9 +80,10 @@ def progress_lines(session: Session, *, full: str = "#", empty: str = ".") -> li
     """How the match stands: what it goes to, and a line a side with its score and a bar."""
     rules, scores = session.rules, session.game.scores
     unit = "penalty points, fewest win" if _is_penalty(session) else "points"
-    goal = "one round" if session.game.episode == "round" else f"match to {rules.target} {unit}"
-    most = f" of at most {rules.max_rounds}" if rules.max_rounds and session.game.episode == "match" else ""
-    lines = [f"{goal}, round {session.game.round}{most}"]
+    most = f" of at most {rules.max_rounds}" if rules.max_rounds else ""
+    lines = [f"match to {rules.target} {unit}, round {session.game.round}{most}"]
+    if session.game.episode == "round":
+        lines = [f"one round for {unit}"]
     names = [_name_line(session, seat) for seat in range(rules.num_players)]
     width = max(map(len, names))
     for seat in range(rules.num_players):
