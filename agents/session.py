@@ -10,7 +10,6 @@ taken back.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import operator
 import os
@@ -23,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.advice import BEST_ADVISER, Advice, advise, check_adviser
-from agents.atomic import write_atomically
 from agents.base import Agent, Turn
 from agents.catalog import make_agent
 from agents.counts import Count, count_plays
@@ -31,6 +29,7 @@ from agents.events import Event
 from agents.human import read_word
 from agents.keys import decision_keys
 from agents.match import IllegalChoice, turns_of
+from agents.sealed_file import read_sealed, sealed, unsealed, write_sealed
 from dominoes_env.archive import record_from_json, record_to_json
 from dominoes_env.engine.rounds import round_is_blocked, step
 from dominoes_env.engine.rules import RULES_VERSION, Rules
@@ -46,7 +45,8 @@ __all__ = ["SESSION_VERSION", "Session"]
 #: Version of the form of saved sessions.
 SESSION_VERSION = 1
 
-_TITLE = "dominoes session"
+_TITLE = "saved dominoes game"
+_VERSIONS = {"version": SESSION_VERSION, "engine": RULES_VERSION}
 #: What a key is used for: an agent's move, a hint.
 _MOVE, _HINT = range(2)
 
@@ -240,17 +240,17 @@ class Session:
         for seat in self._unnamed:
             name = self._agents[seat].name
             raise ValueError(f"agent {name!r} in seat {seat} cannot be saved; allowed: an agent by name")
-        content = {
-            "format": _TITLE,
-            "version": SESSION_VERSION,
-            "engine": RULES_VERSION,
-            "seat": self._first_seat,
-            "agents": {str(seat): agent.name for seat, agent in self._agents.items()},
-            "num_undone": self.num_undone,
-            "num_hints": self.num_hints,
-            "record": json.loads(record_to_json(self.game.record)),
-        }
-        return {**content, "digest": _digest(content)}
+        return sealed(
+            _TITLE,
+            _VERSIONS,
+            {
+                "seat": self._first_seat,
+                "agents": {str(seat): agent.name for seat, agent in self._agents.items()},
+                "num_undone": self.num_undone,
+                "num_hints": self.num_hints,
+                "record": json.loads(record_to_json(self.game.record)),
+            },
+        )
 
     @classmethod
     def from_dict(cls, data: Any) -> Session:
@@ -260,24 +260,17 @@ class Session:
             ValueError: with the reason, if it is no saved session, damaged, or of another version.
             FileNotFoundError: for a policy that is not there any more.
         """
-        if not isinstance(data, dict) or data.get("format") != _TITLE:
-            raise ValueError(f"no saved game; one has format {_TITLE!r}")
-        for name, known in (("version", SESSION_VERSION), ("engine", RULES_VERSION)):
-            if data.get(name) != known:
-                raise ValueError(f"{name} {data.get(name)!r} cannot be read; this is {name} {known}")
-        content = {name: value for name, value in data.items() if name != "digest"}
-        if data.get("digest") != _digest(content):
-            raise ValueError("the saved game is damaged: its digest does not fit what it says")
+        data = unsealed(_TITLE, _VERSIONS, data)
         try:
             record = record_from_json(json.dumps(data["record"]))
             agents = {int(seat): str(name) for seat, name in data["agents"].items()}
             session = cls(record.rules, agents, data["seat"], record.seed, record.episode)  # type: ignore[arg-type]
             session.num_undone, session.num_hints = int(data["num_undone"]), int(data["num_hints"])
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"no saved game: a part is missing or of the wrong kind ({error})") from None
+            raise ValueError(f"no saved dominoes game: a part is missing or of the wrong kind ({error})") from None
         session._start_over([action for past in record.rounds for action in past.actions])
         if session.game.record != record:
-            raise ValueError("the saved game is damaged: its moves do not follow from its seed")
+            raise ValueError("the saved dominoes game is damaged: its moves do not follow from its seed")
         return session
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -287,7 +280,7 @@ class Session:
             ValueError: as :meth:`to_dict`.
             OSError: if it cannot be written.
         """
-        write_atomically(Path(path), (json.dumps(self.to_dict(), indent=1) + "\n").encode())
+        write_sealed(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Session:
@@ -297,13 +290,8 @@ class Session:
             ValueError: naming the file and the reason, as :meth:`from_dict`.
             OSError: if it cannot be read.
         """
-        content = Path(path).read_bytes()
         try:
-            data = json.loads(content)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{os.fspath(path)}: no saved game, or one that is cut off: {error}") from None
-        try:
-            return cls.from_dict(data)
+            return cls.from_dict(read_sealed(path))
         except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from None
 
@@ -414,7 +402,3 @@ def _seated(rules: Rules, opponents: Mapping[int, Any], seat: int) -> dict[int, 
         agent.check_rules(rules)
         agents[other] = agent
     return agents
-
-
-def _digest(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -384,7 +384,7 @@ def test_wrong_flags_and_files_cost_one_line(tmp_path, monkeypatch, capsys):
     assert f"--resume {file} goes on with" in refusal("--save", str(file))
     text = file.read_text()
     for damaged, message in (
-        (text[:200], "no saved game, or one that is cut off"),
+        (text[:200], "no JSON, or it is cut off"),
         (text.replace('"num_hints": 0', '"num_hints": 1'), "is damaged"),
         (text.replace('"version": 1', '"version": 9', 1), "version 9 cannot be read; this is version 1"),
     ):

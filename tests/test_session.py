@@ -171,12 +171,12 @@ def test_damaged_files_and_other_versions_are_refused_by_name(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["game.json"]
     for number in range(0, len(text), 97):  # cut off anywhere
         file.write_text(text[:number])
-        with pytest.raises(ValueError, match=r"game\.json: no saved game, or one that is cut off"):
+        with pytest.raises(ValueError, match=r"game\.json: no JSON, or it is cut off"):
             Session.load(file)
     for old, new in (('"seat": 0', '"seat": 1'), ('"num_hints": 0', '"num_hints": 3'), ("flexible", "greedy")):
         assert old in text
         file.write_text(text.replace(old, new))
-        with pytest.raises(ValueError, match=r"game\.json: the saved game is damaged: its digest"):
+        with pytest.raises(ValueError, match=r"game\.json: the saved dominoes game is damaged: its digest"):
             Session.load(file)
     for old, name in (('"version": 1', "version"), ('"engine": 1', "engine")):
         file.write_text(text.replace(old, f'"{name}": 7', 1))
@@ -184,17 +184,17 @@ def test_damaged_files_and_other_versions_are_refused_by_name(tmp_path):
             Session.load(file)
     for content in ("[]", "{}", '"x"', "null", '{"format": "dominoes record"}', "[" * 100_000, "\x00", "{"):
         file.write_text(content)
-        with pytest.raises(ValueError, match=r"game\.json: no saved game"):
+        with pytest.raises(ValueError, match=r"game\.json: no (JSON|saved dominoes game)"):
             Session.load(file)
     file.write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match="no saved game"):
+    with pytest.raises(ValueError, match="no JSON"):
         Session.load(file)
     with pytest.raises(FileNotFoundError):
         Session.load(tmp_path / "none.json")
 
 
 def test_a_forged_file_with_a_right_digest_is_refused_too():
-    from agents.session import _digest
+    from agents.sealed_file import _digest
 
     data = finish_until_asked(session_of("draw")).to_dict()
     for change in (
