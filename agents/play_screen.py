@@ -28,6 +28,8 @@ from agents.terminal import Terminal, visible_width, wrapped
 
 __all__ = ["ScreenFace"]
 
+#: Seconds in which an Enter is taken to belong to the command that opened a page.
+_COMMAND_TIME = 1.0
 #: Lines of the log that are shown at most.
 _LOG = 8
 _REVERSE, _DIM, _BOLD, _PLAIN = "\x1b[7m", "\x1b[2m", "\x1b[1m", "\x1b[0m"
@@ -94,8 +96,8 @@ class ScreenFace(Face):
 
     def press(self, key: str) -> None:
         """One key: of a word, of a choice, or a command."""
-        if self.tail and (key == self.tail[0] or key == "enter"):  # "hint", typed in full, is h
-            self.tail = "" if key == "enter" else self.tail[1:]
+        if self.tail and key in (self.tail[0], "enter"):  # "hint" and Enter, typed in full, is no more than h
+            self.tail = "" if key == "enter" else self.tail[1:] or " "
             return
         self.tail = ""
         if key == "quit":
@@ -111,7 +113,7 @@ class ScreenFace(Face):
         elif len(key) == 1:
             self.selected = None
             if not self.typed and key.lower() in COMMANDS:
-                self.tail = COMMANDS[key.lower()][1:]
+                self.tail = COMMANDS[key.lower()][1:] or " "
                 self.obey(key.lower())
             elif len(self.typed) < 20:
                 self.typed += key
@@ -201,6 +203,7 @@ class ScreenFace(Face):
 
     def show(self, lines: Sequence[str], foot: str, keys: tuple[str, ...] | None) -> None:
         """A page of its own, until one of ``keys``, or any key, is pressed."""
+        began = time.monotonic()
         while True:
             width, height = self.terminal.size
             parts = [part for line in lines for part in wrapped(line, width - 1)][: height - 2]
@@ -208,7 +211,8 @@ class ScreenFace(Face):
             key = self.terminal.read_key()
             if key in ("quit", "q"):
                 raise Quit
-            if key != "resize" and (keys is None or key in keys):
+            is_of_command = key == "enter" and keys is None and time.monotonic() < began + _COMMAND_TIME
+            if key != "resize" and not is_of_command and (keys is None or key in keys):
                 return
 
     def show_round(self, event: Event) -> None:

@@ -197,7 +197,7 @@ def bad_input(person):
 
 def help_undo_and_hint(person):
     terminal = person.terminal
-    terminal.type("?")
+    terminal.type("?\r")  # this Enter turns no page
     terminal.wait_for("any key: back to the table")
     assert "undo: back to your last choice" in terminal.screen.text
     terminal.type("x")
