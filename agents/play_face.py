@@ -9,7 +9,7 @@ from typing import TextIO
 from agents.advice import Advice
 from agents.base import Agent
 from agents.events import Event
-from agents.play_text import hint_text
+from agents.play_text import hint_text, who
 from agents.session import Session
 from dominoes_env.render.text import view_text
 
@@ -45,6 +45,7 @@ class Face:
         session = self.session
         while not session.is_over:
             if not session.is_to_decide:
+                self.wait_for(f"{who(session, session.game.turn)} is to move ...")
                 self.tell(session.advance(max_moves=1))
             elif session.game.legal_actions[0] >= session.rules.draw_action:  # a draw or a pass: there is no choice
                 self.tell(session.play(session.game.legal_actions[0]))

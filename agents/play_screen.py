@@ -83,7 +83,7 @@ class ScreenFace(Face):
         if round_event is not None:
             self.show_round(round_event)
         elif not self.session.is_to_decide and not self.session.is_over:
-            self.draw(f"{who(self.session, self.session.game.turn)} is to move ...")
+            self.wait_for(f"{who(self.session, self.session.game.turn)} is to move ...")
             time.sleep(self.pace)
 
     def ask(self) -> None:
