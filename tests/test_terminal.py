@@ -6,6 +6,7 @@ import io
 import os
 import pty
 import re
+import select
 import termios
 
 import pytest
@@ -73,11 +74,15 @@ def test_what_ends_with_an_error_leaves_the_terminal_as_it_was(pair):
         assert termios.tcgetattr(stream.fileno()) != before
         raise ZeroDivisionError
     assert termios.tcgetattr(stream.fileno()) == before
-    assert os.read(master, 1000).decode().endswith("\x1b[?25h\x1b[?1049l")
+    assert written(master).endswith("\x1b[?25h\x1b[?1049l")
 
 
 def written(master):
-    return os.read(master, 65536).decode()
+    """All that was written, which may come in parts."""
+    text = b""
+    while select.select([master], [], [], 0.2)[0]:
+        text += os.read(master, 65536)
+    return text.decode()
 
 
 def test_frames_write_what_is_new_alone(pair):
