@@ -97,7 +97,7 @@ def _name_line(session: Session, seat: int) -> str:
     if seat == session.seat:
         return f"player_{seat}  you"
     name = session.names[seat]
-    name = name if len(name) <= 24 else name[:23] + "…"
+    name = name if len(name) <= 24 else name[:22] + ".."
     is_partner = session.rules.teams and (seat - session.seat) % 2 == 0
     return f"player_{seat}  {name}{', your partner' if is_partner else ''}"
 
