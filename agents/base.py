@@ -122,6 +122,8 @@ class Agent(ABC):
     """Whether it cheats: its turns hold the open record."""
     gives_probabilities: bool = False
     """Whether :meth:`probabilities` answers."""
+    gives_values: bool = False
+    """Whether :meth:`evaluate` answers."""
     is_person: bool = False
     """Whether a person decides: a match then goes game by game, and shows each deal from one side only."""
 
@@ -144,6 +146,18 @@ class Agent(ABC):
         """
         raise NotImplementedError(f"agent {self.name!r} gives no probabilities")
 
+    def evaluate(self, turn: Turn) -> tuple[int, NDArray[np.float64]]:
+        """What :meth:`act` would answer, and what it thinks of each action: shape (A,).
+
+        An optional capability: see ``gives_values``. Values are points of the rest of the round less those of the
+        others (the mean of the opponents', or the other team's), as expected; NaN: illegal, or not looked at, as is an
+        only action.
+
+        Raises:
+            NotImplementedError: if the agent cannot say.
+        """
+        raise NotImplementedError(f"agent {self.name!r} gives no values")
+
     def check_rules(self, rules: Rules) -> None:
         """Called before a match.
 
@@ -164,7 +178,7 @@ class BatchAgent(Agent):
 
 
 class _Wrapped(Agent):
-    """Any object with an ``act`` method, and an ``act_batch`` and ``probabilities`` if it has them."""
+    """Any object with an ``act`` method, and an ``act_batch``, ``probabilities`` and ``evaluate`` if it has them."""
 
     def __init__(self, player: Any) -> None:
         self.player = player
@@ -172,6 +186,7 @@ class _Wrapped(Agent):
         self.needs_history = bool(getattr(player, "needs_history", False))
         self.sees_all = bool(getattr(player, "sees_all", False))
         self.gives_probabilities = callable(getattr(player, "probabilities", None))
+        self.gives_values = callable(getattr(player, "evaluate", None))
         self.is_person = bool(getattr(player, "is_person", False))
 
     def act(self, turn: Turn) -> int:
@@ -186,6 +201,12 @@ class _Wrapped(Agent):
         if self.gives_probabilities:
             return np.asarray(self.player.probabilities(turns), np.float64)
         return super().probabilities(turns)
+
+    def evaluate(self, turn: Turn) -> tuple[int, NDArray[np.float64]]:
+        if self.gives_values:
+            action, values = self.player.evaluate(turn)
+            return operator.index(action), np.asarray(values, np.float64)
+        return super().evaluate(turn)
 
     def check_rules(self, rules: Rules) -> None:
         if callable(getattr(self.player, "check_rules", None)):

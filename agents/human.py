@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TextIO
 
 from agents.base import Agent, Turn
+from dominoes_env.engine.rules import Rules
 from dominoes_env.render.text import has_colour, view_text
 from dominoes_env.words import format_action, parse_action
 
-__all__ = ["HumanAgent"]
+__all__ = ["HumanAgent", "read_word"]
 
 
 class HumanAgent(Agent):
@@ -56,13 +58,24 @@ class HumanAgent(Agent):
 def _read_move(turn: Turn, moves: list[tuple[int, str]], text: str) -> int:
     """The action that ``text`` means; ValueError, for people, if it means none."""
     if text.isdecimal():
-        if not 1 <= int(text) <= len(moves):
-            raise ValueError(f"{text} is no number in the list; allowed: 1 to {len(moves)}")
+        if len(text) > 9 or not 1 <= int(text) <= len(moves):
+            raise ValueError(f"{text[:9]} is no number in the list; allowed: 1 to {len(moves)}")
         return moves[int(text) - 1][0]
-    action = parse_action(turn.rules, text)
-    num_tiles = turn.rules.num_tiles
-    if action < num_tiles and "@" not in text:  # a tile alone: on whichever end it fits
-        fitting = [other for other, _ in moves if other < turn.rules.draw_action and other % num_tiles == action]
+    return read_word(turn.rules, moves, text)
+
+
+def read_word(rules: Rules, moves: Sequence[tuple[int, str]], text: str) -> int:
+    """The action that a word means; a tile alone goes on whichever end it fits.
+
+    ``moves``: the legal actions with their words.
+
+    Raises:
+        ValueError: for people, if it means none of them.
+    """
+    action = parse_action(rules, text)
+    num_tiles = rules.num_tiles
+    if action < num_tiles and "@" not in text:
+        fitting = [other for other, _ in moves if other < rules.draw_action and other % num_tiles == action]
         if len(fitting) > 1:
             words = ", ".join(word for other, word in moves if other in fitting)
             raise ValueError(f"{text} fits more than one end; allowed: {words}")

@@ -95,6 +95,7 @@ class InferenceAgent(BatchAgent):
     """
 
     name = "inference"
+    gives_values = True
 
     def __init__(
         self,
@@ -125,10 +126,19 @@ class InferenceAgent(BatchAgent):
         actions = np.zeros(len(turns), np.int64)
         scratch = make_scratch(turns.rules)
         for row in range(len(turns)):
-            turn = turns[row]
-            values = self.values(turn, scratch) if turn.mask.sum() > 1 else np.zeros(len(turn.mask))
-            actions[row] = pick_best(turn.mask, values, decision_keys(turn.key, _TIES)[0])
+            actions[row] = self._evaluate(turns[row], scratch)[0]
         return actions
+
+    def evaluate(self, turn: Turn) -> tuple[int, NDArray[np.float64]]:
+        """Weighted means over the worlds."""
+        return self._evaluate(turn, make_scratch(turn.rules))
+
+    def _evaluate(self, turn: Turn, scratch: tuple[NDArray[Any], ...]) -> tuple[int, NDArray[np.float64]]:
+        if turn.mask.sum() == 1:
+            return int(turn.mask.argmax()), np.full(len(turn.mask), np.nan)
+        values = self.values(turn, scratch)
+        action = int(pick_best(turn.mask, values, decision_keys(turn.key, _TIES)[0]))
+        return action, np.where(turn.mask == 1, values, np.nan)
 
     def values(self, turn: Turn, scratch: tuple[NDArray[Any], ...] | None = None) -> NDArray[np.float64]:
         """The average value of each action, shape (A,), in points of the rest of the round; 0 where it is illegal.

@@ -287,6 +287,7 @@ class IsmctsAgent(Agent):
     """
 
     name = "ismcts"
+    gives_values = True
 
     def __init__(self, iterations: int = 1000, observer: str = "auto", exploration: float = 0.7, ms: float = 0) -> None:
         self.iterations = checked_integer("iterations", iterations, 1)
@@ -296,6 +297,13 @@ class IsmctsAgent(Agent):
 
     def act(self, turn: Turn) -> int:
         return self.search(turn).action
+
+    def evaluate(self, turn: Turn) -> tuple[int, NDArray[np.float64]]:
+        """Mean margins at the root. The answer is the most visited action, seldom not the one with the highest mean."""
+        result = self.search(turn)
+        values = np.full(len(turn.mask), np.nan)
+        values[result.actions] = result.means
+        return result.action, values
 
     def search(self, turn: Turn) -> SearchResult:
         """The search of :meth:`act` with the statistics of its root.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import BatchAgent, Turns
+from agents.base import BatchAgent, Turn, Turns
 from agents.double_dummy import add_action_values, make_scratch
 from agents.keys import mix, pick
 from dominoes_env.arguments import checked_integer, checked_number
@@ -101,6 +101,7 @@ class PimcAgent(BatchAgent):
     """
 
     name = "pimc"
+    gives_values = True
 
     def __init__(self, worlds: int = 50, *, ms: float = 0, nodes: int = 20_000) -> None:
         self.worlds = checked_integer("worlds", worlds, 1)
@@ -113,7 +114,7 @@ class PimcAgent(BatchAgent):
         ties = mix(turns.keys)
         if self.ms:
             for row in range(len(turns)):
-                actions[row] = self._act_in_time(turns, row, ties[row], scratch)
+                actions[row] = self._evaluate(turns, row, ties[row], scratch)[0]
             return actions
         worlds = np.zeros(self.worlds, STATE_DTYPE)
         weights = np.ones(self.worlds)
@@ -135,20 +136,30 @@ class PimcAgent(BatchAgent):
             raise _refusal(refused)
         return actions
 
-    def _act_in_time(self, turns: Turns, row: int, tie: np.uint64, scratch: tuple[NDArray[Any], ...]) -> int:
-        """Worlds one by one until there are enough or the time is up."""
+    def evaluate(self, turn: Turn) -> tuple[int, NDArray[np.float64]]:
+        """Means over the worlds."""
+        return self._evaluate(Turns.of([turn]), 0, mix(np.array([turn.key], np.uint64))[0], make_scratch(turn.rules))
+
+    def _evaluate(
+        self, turns: Turns, row: int, tie: np.uint64, scratch: tuple[NDArray[Any], ...]
+    ) -> tuple[int, NDArray[np.float64]]:
+        """With a limited time worlds one by one until it is up, else all at once."""
         deadline = perf_counter() + self.ms / 1000
-        totals = np.zeros(turns.masks.shape[1])
+        mask = turns.masks[row]
+        totals = np.zeros(len(mask))
+        if mask.sum() == 1:
+            return int(mask.argmax()), np.full(len(mask), np.nan)
         generator = turns.keys[row : row + 1].copy()
         history = turns.histories[row, : turns.history_lengths[row]]
-        world, weight = np.zeros(1, STATE_DTYPE), np.ones(1)
-        state = turns.states[row : row + 1]
-        for _ in range(self.worlds if turns.masks[row].sum() > 1 else 0):
-            if _add_worlds(turns.rules.row, state, history, world, weight, self.nodes, scratch, generator, totals) != 0:
+        size = 1 if self.ms else self.worlds
+        worlds, weights = np.zeros(size, STATE_DTYPE), np.ones(size)
+        state, rules, nodes = turns.states[row : row + 1], turns.rules.row, self.nodes
+        done = 0
+        while done < self.worlds and not (self.ms and done and perf_counter() >= deadline):
+            if _add_worlds(rules, state, history, worlds, weights, nodes, scratch, generator, totals) != 0:
                 raise _refusal(row)
-            if perf_counter() >= deadline:
-                break
-        return int(pick_best(turns.masks[row], totals, tie))
+            done += size
+        return int(pick_best(mask, totals, tie)), np.where(mask == 1, totals / done, np.nan)
 
 
 def _refusal(row: int) -> ValueError:

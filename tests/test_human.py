@@ -48,9 +48,9 @@ def test_what_is_no_move_is_asked_again():
     ends = {}
     for action in turn.legal_actions:
         ends.setdefault(int(action) % turn.rules.num_tiles, []).append(int(action))
-    action, text = answer(turn, "0\n99\nhello\n9-9\npass\n6-\n\n1\n")
+    action, text = answer(turn, "0\n99\nhello\n9-9\npass\n6-\n\n" + "9" * 5000 + "\n1\n")
     assert action == turn.legal_actions[0]
-    assert text.count("your move") == 8
+    assert text.count("your move") == 9
     assert "99 is no number in the list; allowed: 1 to" in text and "pass is not legal now; allowed: " in text
     for tile, actions in ends.items():
         if len(actions) == 1:

@@ -13,6 +13,7 @@ from training.command_bench import add_bench
 from training.command_evaluate import add_evaluate
 from training.command_line import add_command
 from training.command_lists import add_agents, add_variants
+from training.command_play import add_play
 from training.command_records import add_record, add_render, add_replay
 from training.command_ship import add_ship
 from training.command_tournament import add_tournament
@@ -25,6 +26,7 @@ _VERSION = f"dominoes_env {__version__}"
 _EPILOG = """
 a first evening:
   dominoes variants                                       the games
+  dominoes play --variant all_fives                       a match against the machine; ? is help
   dominoes train --variant draw --minutes 5 --out runs/first
   dominoes evaluate runs/first greedy --deals 2000
 """
@@ -75,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=_VERSION, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    add_play(commands)
     add_train(commands)
     add_evaluate(commands)
     add_tournament(commands)

@@ -40,6 +40,7 @@ __all__ = [
     "count_modulus",
     "decide_match",
     "exposed_count",
+    "exposed_part",
     "is_blocked",
     "play_points",
     "points_of",
@@ -49,19 +50,27 @@ __all__ = [
 ]
 
 
+@jit(inline=True)
+def exposed_part(state, part):
+    """What one end (0 to 3) or the spinner (4) adds to :func:`exposed_count`."""
+    if part == 4:
+        if state["spinner"] == NONE or num_tiles_of(np.uint64(state["begun"])) > 1:
+            return np.int64(0)
+        return 2 * np.int64(state["spinner"])
+    if state["begun"] >> part & 1 == 0:
+        return np.int64(0)
+    number = np.int64(state["ends"][part])
+    # A lone double lead is the tip of both ends: each counts one half of it.
+    is_whole = state["tip_doubles"] >> part & 1 == 1 and num_tiles_of(state["laid"]) > 1
+    return number + number if is_whole else number
+
+
 @jit
 def exposed_count(state):
     """The sum over open ends (text C): doubles at a tip count twice, so does a spinner with under 2 neighbours."""
-    laid = state["laid"]
-    if num_tiles_of(laid) == 1:
-        return pips_of(laid)  # the lead alone, a lone double counting both halves once
     total = np.int64(0)
-    for end in range(4):
-        if state["begun"] >> end & 1 == 1:
-            number = np.int64(state["ends"][end])
-            total += number + number if state["tip_doubles"] >> end & 1 == 1 else number
-    if state["spinner"] != NONE and num_tiles_of(np.uint64(state["begun"])) <= 1:
-        total += 2 * np.int64(state["spinner"])
+    for part in range(5):
+        total += exposed_part(state, part)
     return total
 
 
