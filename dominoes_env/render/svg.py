@@ -1,4 +1,7 @@
-"""A view as SVG: one self-contained picture without scripts, ids or fonts of its own."""
+"""A view as SVG: one self-contained picture without scripts, ids or fonts of its own.
+
+For pages that allow no style but their stylesheets' there are pictures without colours, and :func:`svg_style` for them.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,22 @@ from collections.abc import Iterator
 from typing import Literal
 from xml.sax.saxutils import escape
 
-from dominoes_env.render.scene import Back, Dot, Label, Panel, Scene, Shape, Tile, compose
+from dominoes_env.render.scene import (
+    Back,
+    Dot,
+    Ghost,
+    Label,
+    Panel,
+    Scene,
+    Shape,
+    Tile,
+    compose,
+    compose_table,
+    compose_tile,
+)
 from dominoes_env.render.view import View
 
-__all__ = ["PIPS", "THEMES", "Theme", "view_svg"]
+__all__ = ["PIPS", "THEMES", "Theme", "svg_style", "table_svg", "tile_svg", "view_svg"]
 
 Theme = Literal["auto", "light", "dark"]
 
@@ -83,29 +98,55 @@ _PIXELS = 30  # the nominal size of a unit on a page that has room
 _FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif"
 
 
-def view_svg(view: View, *, theme: Theme = "auto", height: float = 0) -> str:
+def view_svg(view: View, *, theme: Theme = "auto", height: float = 0, has_style: bool = True) -> str:
     """The view as an ``<svg>`` element.
 
     Args:
         view: what is to be seen.
         theme: ``"light"``, ``"dark"``, or ``"auto"``: as the reader's system asks.
         height: the least height of the picture, in units (half tiles), to give all pictures of a game one size.
+        has_style: False leaves the colours to the page's :func:`svg_style`.
 
     Raises:
         ValueError: for an unknown theme.
     """
     if theme not in ("auto", *THEMES):
         raise ValueError(f"theme={theme!r} is not allowed; allowed: auto, light, dark")
-    return "".join(_svg(compose(view, height=height), theme))
+    return "".join(_svg(compose(view, height=height), theme, has_style))
 
 
-def _svg(scene: Scene, theme: Theme) -> Iterator[str]:
+def table_svg(view: View, *, height: float = 0) -> str:
+    """The table of a view alone, for a page with :func:`svg_style`.
+
+    The place of the next tile at an open end is a ``<g data-end="1">`` with an area to hit that is larger than it.
+    ``height`` is the least height in units.
+    """
+    return "".join(_svg(compose_table(view, height=height), "auto", False))
+
+
+def tile_svg(tile: int | None) -> str:
+    """One upright tile by its id, None: face down, for a page with :func:`svg_style`; the page says what it is."""
+    scene = compose_tile(tile)
+    body = "".join(part for shape in scene.shapes for part in _paint(shape))
+    size = f"{_n(scene.width * 100)} {_n(scene.height * 100)}"
+    return f'<svg class="dominoes-auto" aria-hidden="true" viewBox="0 0 {size}">{body}</svg>'
+
+
+def svg_style() -> str:
+    """The colours of all pictures without style, as text of a stylesheet; light or dark as the reader's system asks."""
+    return _style("auto")
+
+
+def _svg(scene: Scene, theme: Theme, has_style: bool) -> Iterator[str]:
     width, height = _n(scene.width * 100), _n(scene.height * 100)
     pixels = _n(round(scene.width * _PIXELS)), _n(round(scene.height * _PIXELS))
+    fitted, style = "", ""
+    if has_style:
+        fitted, style = ' style="max-width:100%;height:auto"', f"<style>{_style(theme)}</style>"
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="dominoes-{theme}" role="img" viewBox="0 0 {width} {height}"'
-        f' width="{pixels[0]}" height="{pixels[1]}" style="max-width:100%;height:auto">'
-        f"<title>{escape(scene.title)}</title><desc>{escape(scene.description)}</desc><style>{_style(theme)}</style>"
+        f' width="{pixels[0]}" height="{pixels[1]}"{fitted}>'
+        f"<title>{escape(scene.title)}</title><desc>{escape(scene.description)}</desc>{style}"
     )
     for shape in scene.shapes:
         yield from _paint(shape)
@@ -142,6 +183,7 @@ def _rules(scope: str, colours: dict[str, str]) -> str:
         "back": "fill:{back};stroke:{back_edge};stroke-width:2.5",
         "mark": "fill:none;stroke:{back_mark};stroke-width:3",
         "last": "fill:{last}",
+        "hit": "fill:transparent",
         "ghost": "fill:{felt_ink};fill-opacity:.05;stroke:{felt_muted};stroke-width:3;stroke-dasharray:10 9",
     }
     return "".join(f"{scope}.{name}{{{rule.format(**colours)}}}" for name, rule in rules.items())
@@ -166,16 +208,15 @@ def _paint(shape: Shape) -> Iterator[str]:
     elif isinstance(shape, Dot):
         yield _circle(shape.role, shape.x, shape.y, shape.radius)
     else:
-        yield f"<g><title>{escape(shape.title)}</title>"
+        yield f'<g data-end="{shape.end}">' if isinstance(shape, Ghost) else "<g>"
+        if shape.title:
+            yield f"<title>{escape(shape.title)}</title>"
         if isinstance(shape, Tile):
             yield from _tile(shape)
         elif isinstance(shape, Back):
             yield from _back(shape)
         else:
-            yield _rect("ghost", shape.x + 0.08, shape.y + 0.08, shape.width - 0.16, shape.height - 0.16, 0.16)
-            yield _text(
-                shape.number_x, shape.number_y, 0.56, "middle", f'<tspan class="felt_ink">{shape.number}</tspan>'
-            )
+            yield from _ghost(shape)
         yield "</g>"
 
 
@@ -232,6 +273,13 @@ def _tile(tile: Tile) -> Iterator[str]:
         for right, low in PIPS[number]:
             dx, dy = (right, low) if is_upright else (-low, right)
             yield _circle("pip", half_x + dx * 0.27 * unit, half_y + dy * 0.27 * unit, radius * unit)
+
+
+def _ghost(ghost: Ghost) -> Iterator[str]:
+    """The place of the next tile, and around it an area that can be hit with a finger."""
+    yield _rect("hit", ghost.x - 0.3, ghost.y - 0.3, ghost.width + 0.6, ghost.height + 0.6, 0.3)
+    yield _rect("ghost", ghost.x + 0.08, ghost.y + 0.08, ghost.width - 0.16, ghost.height - 0.16, 0.16)
+    yield _text(ghost.number_x, ghost.number_y, 0.56, "middle", f'<tspan class="felt_ink">{ghost.number}</tspan>')
 
 
 def _back(back: Back) -> Iterator[str]:
