@@ -1,0 +1,154 @@
+"""What a person may choose on the page: the game, and whom to play against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from agents.base import Agent
+from agents.box import box_names
+from agents.catalog import make_agent
+from agents.session import Session
+from dominoes_env.engine.rules import Rules
+from dominoes_env.engine.variants import VARIANTS, get_variant, make_rules
+from dominoes_env.words import rules_text
+
+__all__ = ["GIVEN", "Menu"]
+
+#: The name of the game whose rules were given, beside those of the presets.
+GIVEN = "given"
+
+#: Agents that are offered, and how they play, in a few words. A request cannot ask for others: some cheat, one asks at
+#: the keyboard of the server, and a budget or a path from elsewhere could keep the machine busy or read any file.
+_AGENTS = {
+    "random": ("easy", "plays whatever fits"),
+    "greedy": ("easy", "gets rid of its heaviest tile"),
+    "doubles": ("easy", "doubles first, then the heaviest tile"),
+    "flexible": ("medium", "keeps tiles that go on fitting"),
+    "pimc:50": ("strong", "imagines 50 deals and plays them out"),
+    "ismcts:1000": ("strong", "searches through 1,000 imagined games"),
+    "inference:50": ("strongest", "reads your moves, imagines 50 deals"),
+    "inference:200": ("strongest", "reads your moves, imagines 200 deals"),
+}
+_TRAINED = ("strong", "trained by playing against itself")
+_OWN = ("given", "as asked for at the start")
+
+
+class Menu:
+    """The choices.
+
+    Args:
+        rules: a game that is offered beside the presets, and chosen at first; None: there is none.
+        variant: the preset that is chosen at first, where ``rules`` are not given.
+        num_players: how many players are chosen at first; None: the variant's own number.
+        against: the agents that are chosen at first, one for all seats or one a seat in turn order; they are offered
+            too.
+
+    Raises:
+        ValueError: for an unknown variant or agent, or one that is not allowed as an opponent.
+        FileNotFoundError: for a policy that does not exist.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | None = None,
+        variant: str = "draw",
+        num_players: int | None = None,
+        against: Sequence[str] = ("pimc:50",),
+    ) -> None:
+        self.rules = rules
+        self.against = tuple(against)
+        if rules is None:
+            first = make_rules(variant, num_players=num_players)
+            self.first = {"game": get_variant(variant).name, "num_players": first.num_players}
+        else:
+            self.first = {"game": GIVEN, "num_players": rules.num_players}
+        for name in self.against:
+            _checked_opponent(name)
+
+    @cached_property
+    def agents(self) -> dict[str, tuple[str, str]]:
+        """How strong each agent on offer is, and how it plays, by name."""
+        offered = {**_AGENTS, **{f"learned:{name}": _TRAINED for name in box_names()}}
+        return {**offered, **{name: _OWN for name in self.against if name not in offered}}
+
+    def rules_of(self, game: str, num_players: int) -> Rules:
+        """The rules of a game on offer.
+
+        Raises:
+            ValueError: naming the argument, its value and what is allowed.
+        """
+        if game == GIVEN and self.rules is not None:
+            if num_players != self.rules.num_players:
+                raise ValueError(f"num_players={num_players!r} is not allowed; allowed: {self.rules.num_players}")
+            return self.rules
+        if game not in VARIANTS:
+            raise ValueError(f"game={game!r} is not allowed; allowed: {', '.join(VARIANTS)}")
+        if num_players not in VARIANTS[game].hand_sizes:
+            allowed = ", ".join(map(str, VARIANTS[game].hand_sizes))
+            raise ValueError(f"num_players={num_players!r} is not allowed in {game}; allowed: {allowed}")
+        return make_rules(game, num_players=num_players)
+
+    def session(self, choice: Mapping[str, Any]) -> Session:
+        """The game that was chosen: ``game``, ``num_players``, ``seat``, ``opponents`` in turn order from the person's
+        seat on, ``episode``, and ``seed``, a number as text, or None.
+
+        Raises:
+            ValueError: naming the argument, its value and what is allowed.
+        """
+        rules = self.rules_of(choice["game"], choice["num_players"])
+        names, seat = choice["opponents"], choice["seat"]
+        if not 0 <= seat < rules.num_players:
+            raise ValueError(f"seat={seat!r} is not allowed; allowed: 0 to {rules.num_players - 1}")
+        if len(names) != rules.num_players - 1:
+            raise ValueError(f"opponents={names!r} is not allowed; allowed: a list of {rules.num_players - 1} agents")
+        for name in names:
+            if not isinstance(name, str) or name not in self.agents:
+                raise ValueError(f"opponent {name!r} is not allowed; allowed: {', '.join(self.agents)}")
+        opponents = {(seat + step) % rules.num_players: name for step, name in enumerate(names, 1)}
+        return Session(rules, opponents, seat, _seed(choice["seed"]), choice["episode"])
+
+    @cached_property
+    def for_page(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        games = [
+            {"name": name, "title": variant.title, "sheet": variant.sheet, "players": list(variant.hand_sizes)}
+            for name, variant in VARIANTS.items()
+        ]
+        if self.rules is not None:
+            sheet = f"The rules given at the start: {rules_text(self.rules)}."
+            title = "As given at the start"
+            games.insert(0, {"name": GIVEN, "title": title, "sheet": sheet, "players": [self.rules.num_players]})
+        for game in games:
+            game["teams"] = self.rules_of(game["name"], game["players"][0]).teams
+        plays = [(game["name"], players) for game in games for players in game["players"]]
+        agents = []
+        for name, (strength, meaning) in self.agents.items():
+            agent = make_agent(name)
+            allowed = [f"{game} {players}" for game, players in plays if self._plays(agent, game, players)]
+            agents.append({"name": name, "strength": strength, "meaning": meaning, "plays": allowed})
+        return {"games": games, "agents": agents, "first": {**self.first, "against": list(self.against)}}
+
+    def _plays(self, agent: Agent, game: str, num_players: int) -> bool:
+        try:
+            agent.check_rules(self.rules_of(game, num_players))
+        except ValueError:
+            return False
+        return True
+
+
+def _checked_opponent(name: str) -> None:
+    agent = make_agent(name)
+    if agent.sees_all:
+        raise ValueError(f"agent={name!r} is not allowed on the page: it sees what is hidden; allowed: any other")
+    if agent.is_person:
+        raise ValueError(f"agent={name!r} is not allowed on the page: it asks a person; allowed: any other")
+
+
+def _seed(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= 20 and int(text) < 2**64):
+        raise ValueError(f"seed={text!r} is not allowed; allowed: an integer from 0 to 2**64 - 1, or nothing")
+    return int(text)
