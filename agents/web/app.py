@@ -28,7 +28,7 @@ from agents.web.shelf import Shelf, ShelvedGame
 from dominoes_env.archive import format_record
 from dominoes_env.render.frames import num_positions, record_view
 from dominoes_env.render.layout import MIN_COLUMNS
-from dominoes_env.render.svg import svg_style, tile_svg, view_svg
+from dominoes_env.render.svg import THEMES, svg_style, tile_svg, view_svg
 
 __all__ = ["make_app"]
 
@@ -132,11 +132,17 @@ class _Pages:
         return self._answer(name)
 
     async def tiles(self, request: Request) -> Response:
-        return Response(svg_style(), media_type="text/css")
+        return Response(_colours() + svg_style(), media_type="text/css")
 
     async def icon(self, request: Request) -> Response:
         picture = tile_svg(13).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
         return Response(picture.replace("><", f"><style>{svg_style()}</style><", 1), media_type="image/svg+xml")
+
+
+def _colours() -> str:
+    """The colours of the pictures for the rest of the page."""
+    light, dark = ("".join(f"--{name}:{colour};" for name, colour in THEMES[theme].items()) for theme in THEMES)
+    return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 
 class _Games:

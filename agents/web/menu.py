@@ -11,7 +11,11 @@ from agents.box import box_names
 from agents.catalog import make_agent
 from agents.session import Session
 from dominoes_env.engine.rules import Rules
-from dominoes_env.engine.variants import VARIANTS, get_variant, make_rules
+from dominoes_env.engine.variants import VARIANTS, describe_rules, make_rules
+from dominoes_env.game import Game
+from dominoes_env.render.scene import variant_title
+from dominoes_env.render.svg import table_svg
+from dominoes_env.render.view import make_view
 from dominoes_env.words import rules_text
 
 __all__ = ["GIVEN", "Menu"]
@@ -32,6 +36,8 @@ _AGENTS = {
     "inference:200": ("strongest", "reads your moves, imagines 200 deals"),
 }
 _TRAINED = ("strong", "trained by playing against itself")
+#: A round of All Fives that is shown before there is one to be played: its seed and its actions.
+_PICTURED = 1057, (20, 112, 17, 43, 4, 82, 31, 102, 11, 90, 40, 84, 41, 112, 19, 79, 112, 52, 61)
 _OWN = ("given", "as asked for at the start")
 
 
@@ -39,31 +45,22 @@ class Menu:
     """The choices.
 
     Args:
-        rules: a game that is offered beside the presets, and chosen at first; None: there is none.
-        variant: the preset that is chosen at first, where ``rules`` are not given.
-        num_players: how many players are chosen at first; None: the variant's own number.
+        rules: the game that is chosen at first; it is offered beside the presets if it is none of them.
         against: the agents that are chosen at first, one for all seats or one a seat in turn order; they are offered
             too.
 
     Raises:
-        ValueError: for an unknown variant or agent, or one that is not allowed as an opponent.
+        ValueError: for an unknown agent, or one that is not allowed as an opponent.
         FileNotFoundError: for a policy that does not exist.
     """
 
-    def __init__(
-        self,
-        rules: Rules | None = None,
-        variant: str = "draw",
-        num_players: int | None = None,
-        against: Sequence[str] = ("pimc:50",),
-    ) -> None:
-        self.rules = rules
+    def __init__(self, rules: Rules | None = None, against: Sequence[str] = ("pimc:50",)) -> None:
+        rules = rules or make_rules("draw")
+        variant, knobs = describe_rules(rules)
+        is_preset = knobs.keys() == {"num_players"}
+        self.rules = None if is_preset else rules
+        self.first = {"game": variant if is_preset else GIVEN, "num_players": rules.num_players}
         self.against = tuple(against)
-        if rules is None:
-            first = make_rules(variant, num_players=num_players)
-            self.first = {"game": get_variant(variant).name, "num_players": first.num_players}
-        else:
-            self.first = {"game": GIVEN, "num_players": rules.num_players}
         for name in self.against:
             _checked_opponent(name)
 
@@ -113,13 +110,18 @@ class Menu:
     def for_page(self) -> dict[str, Any]:
         """All of it, for JSON."""
         games = [
-            {"name": name, "title": variant.title, "sheet": variant.sheet, "players": list(variant.hand_sizes)}
+            {
+                "name": name,
+                "short": variant_title(make_rules(name)),
+                "sheet": variant.sheet,
+                "players": list(variant.hand_sizes),
+            }
             for name, variant in VARIANTS.items()
         ]
         if self.rules is not None:
             sheet = f"The rules given at the start: {rules_text(self.rules)}."
-            title = "As given at the start"
-            games.insert(0, {"name": GIVEN, "title": title, "sheet": sheet, "players": [self.rules.num_players]})
+            short = f"{variant_title(self.rules)}, own rules"
+            games.insert(0, {"name": GIVEN, "short": short, "sheet": sheet, "players": [self.rules.num_players]})
         for game in games:
             game["teams"] = self.rules_of(game["name"], game["players"][0]).teams
         plays = [(game["name"], players) for game in games for players in game["players"]]
@@ -128,7 +130,8 @@ class Menu:
             agent = make_agent(name)
             allowed = [f"{game} {players}" for game, players in plays if self._plays(agent, game, players)]
             agents.append({"name": name, "strength": strength, "meaning": meaning, "plays": allowed})
-        return {"games": games, "agents": agents, "first": {**self.first, "against": list(self.against)}}
+        first = {**self.first, "against": list(self.against)}
+        return {"games": games, "agents": agents, "first": first, "picture": _picture()}
 
     def _plays(self, agent: Agent, game: str, num_players: int) -> bool:
         try:
@@ -136,6 +139,15 @@ class Menu:
         except ValueError:
             return False
         return True
+
+
+def _picture() -> str:
+    """A table at the end of a round of All Fives, to look at."""
+    seed, actions = _PICTURED
+    game = Game("all_fives", seed=seed, episode="round")
+    for action in actions:
+        game.step(action)
+    return table_svg(make_view(game.rules, game.state, game.history, columns=22))
 
 
 def _checked_opponent(name: str) -> None:
