@@ -445,4 +445,4 @@ def test_some_do_not_play_on_the_page(name):
 
 def test_namesakes_are_told_apart(server):
     seen = server.seen(server.new("draw", 4, seat=2, opponents=["flexible", "greedy", "flexible"]))
-    assert [seat["name"] for seat in seen["seats"]] == ["you", "flexible no. 2", "greedy", "flexible no. 1"]
+    assert [seat["name"] for seat in seen["seats"]] == ["you", "flexible (2)", "greedy", "flexible (1)"]

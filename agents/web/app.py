@@ -23,7 +23,7 @@ from agents.session import Session
 from agents.web.guard import Guard, read_json
 from agents.web.menu import Menu
 from agents.web.refusal import Refusal
-from agents.web.seen import advice_seen, position_of, session_seen
+from agents.web.seen import advice_seen, position_of, position_text, session_seen
 from agents.web.shelf import Shelf, ShelvedGame
 from dominoes_env.archive import format_record
 from dominoes_env.render.frames import num_positions, record_view
@@ -271,13 +271,13 @@ class _Games:
         columns, text = _columns(request), request.path_params["number"]
 
         def work() -> Response:
-            record = _finished(game).record
+            session = _finished(game)
+            record = session.record
             last = num_positions(record) - 1
             if not (text.isascii() and text.isdecimal() and len(text) < 8 and int(text) <= last):
                 raise Refusal(404, f"there is no position {text}; allowed: 0 to {last}")
             view = record_view(record, int(text), columns=columns)
-            told = ". ".join(part for part in (view.last_move_text, view.status_text) if part)
-            return JSONResponse({"svg": view_svg(view, has_style=False), "text": f"Round {view.round}. {told}."})
+            return JSONResponse({"svg": view_svg(view, has_style=False), "text": position_text(session, int(text))})
 
         async with self._shelf.taken(request.path_params["game_id"]) as game:
             return await self._compute(work)

@@ -27,11 +27,12 @@ from dominoes_env.engine.actions import decode_action
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import VARIANTS, describe_rules
 from dominoes_env.render.frames import num_positions
+from dominoes_env.render.scene import variant_title
 from dominoes_env.render.svg import table_svg, tile_svg
 from dominoes_env.render.view import SeatView, View, make_view
 from dominoes_env.words import format_tile, parse_tile, rules_text
 
-__all__ = ["advice_seen", "position_of", "seat_names", "session_seen"]
+__all__ = ["advice_seen", "position_of", "position_text", "seat_names", "session_seen"]
 
 #: How the ends are called: as they leave the first tile or the spinner, whichever way they turn later.
 _ENDS = ("left end", "right end", "upper arm", "lower arm")
@@ -49,7 +50,7 @@ def seat_names(session: Session) -> list[str]:
     number, told, names = Counter(session.names), Counter[str](), []
     for seat, name in enumerate(session.names):
         told[name] += 1
-        own = name if number[name] == 1 else f"{name} no. {told[name]}"
+        own = name if number[name] == 1 else f"{name} ({told[name]})"
         names.append("you" if seat == session.seat else own)
     return names
 
@@ -90,7 +91,7 @@ def _about(session: Session) -> dict[str, Any]:
     rules, is_match = session.rules, session.game.episode == "match"
     unit = "penalty points, fewest win" if is_penalty(rules) else "points"
     return {
-        "title": VARIANTS[variant].title,
+        "short": variant_title(rules),
         "length": f"a match to {rules.target} {unit}" if is_match else f"one round for {unit}",
         "target": rules.target,
         "rules": rules_text(rules),
@@ -176,6 +177,18 @@ def _log_seen(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
+def position_text(session: Session, number: int) -> str:
+    """What led to a position of a game that is over, by its number: a deal, or a move and what it brought about."""
+    names, texts = seat_names(session), list[str]()
+    for event in session.events:
+        text = _event_text(session, event, names)
+        if event.kind in ("round", "match"):
+            texts[-1] += f" {text}"
+        else:
+            texts.append(text)
+    return texts[number]
+
+
 def _event_text(session: Session, event: Event, names: Sequence[str]) -> str:
     if event.kind == "round":
         return f"Round {event.round} is over: {round_ending(session, event, names)}. " + round_winner(
@@ -185,7 +198,7 @@ def _event_text(session: Session, event: Event, names: Sequence[str]) -> str:
         return match_sentence(session, names)
     assert event.seat is not None
     name, own = names[event.seat], [event.seat]
-    name = name[:1].upper() + name[1:] if name == "you" else name
+    name = name[:1].upper() + name[1:]
     if event.kind == "deal":
         return f"Round {event.round}: {names[event.seat]} {verb(session, own, 'lead', 'leads')}."
     if event.kind == "draw":

@@ -85,7 +85,7 @@ function remember() {
   const others = seen.seats.filter((seat) => !seat.is_you).map((seat) => seat.name).join(", ");
   const scores = seen.seats.map((seat) => seat.score).join(" : ");
   const state = seen.is_over ? "over" : `round ${seen.round}`;
-  rememberGame({ id, title: seen.title, text: `${others} · ${scores} · ${state}` });
+  rememberGame({ id, title: seen.short, text: `${others} · ${scores} · ${state}` });
 }
 
 /** Others move by themselves, one move at a time, so that they can be watched. */
@@ -299,7 +299,7 @@ async function go(number) {
   try {
     while (shown !== wanted) {
       const number = wanted;
-      const position = await request(`${api}/positions/${number}?columns=${Math.min(columns + 4, 34)}`);
+      const position = await request(`${api}/positions/${number}?columns=${Math.min(columns < 16 ? columns : columns + 10, 40)}`);
       byId("replay-picture").replaceChildren(picture(position.svg));
       byId("replay-text").textContent = position.text;
       byId("replay-slider").setAttribute("aria-valuetext", `${number + 1} of ${seen.result.num_positions}. ${position.text}`);

@@ -6,8 +6,8 @@ const plural = (number, what) => `${number} ${what}${Math.abs(number) === 1 ? ""
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function showHead(seen) {
-  document.title = seen.is_to_decide ? `Your move · ${seen.title}` : seen.title;
-  byId("title").textContent = seen.title;
+  document.title = seen.is_to_decide ? `Your move · ${seen.short}` : seen.short;
+  byId("title").textContent = seen.short;
   byId("length").textContent = `${capital(seen.length)} · round ${seen.round}`;
   byId("sheet").textContent = seen.sheet;
   byId("rules").textContent = seen.rules;
@@ -19,16 +19,22 @@ export function showSeats(seen) {
     "li",
     { class: `seat${seat.is_mover && !seen.pending ? " mover" : ""}` },
     el("div", { class: "seat-head" }, nameOf(seat), scoreOf(seat, seen)),
-    el(
+    seen.pending ? null : el(
       "div",
       { class: "tiles", role: "img", "aria-label": heldBy(seat) },
       ...seat.tiles.map((tile) => picture(tile.svg)),
       ...Array.from({ length: seat.num_hidden }, () => picture(seen.back)),
     ),
-    el("p", { class: "seat-foot" }, plural(seat.count, "tile"), lackingOf(seat)),
+    el(
+      "p",
+      { class: "seat-foot" },
+      seat.is_partner ? el("span", { class: "chip" }, "your partner") : null,
+      seen.pending ? null : plural(seat.count, "tile"),
+      seen.pending ? null : lackingOf(seat),
+    ),
   )));
   const own = seen.seats[0];
-  byId("own-head").replaceChildren(nameOf(own), lackingOf(own), scoreOf(own, seen));
+  byId("own-head").replaceChildren(...[nameOf(own), lackingOf(own), scoreOf(own, seen)].filter(Boolean));
   byId("own").classList.toggle("mover", own.is_mover);
 }
 
@@ -39,8 +45,7 @@ function heldBy(seat) {
 }
 
 function nameOf(seat) {
-  const name = el("strong", { class: "name", title: seat.name }, capital(seat.name));
-  return el("span", { class: "who" }, name, seat.is_partner ? el("span", { class: "chip" }, "your partner") : null);
+  return el("strong", { class: "name", title: seat.name }, capital(seat.name));
 }
 
 function scoreOf(seat, seen) {
@@ -52,7 +57,7 @@ function scoreOf(seat, seen) {
 
 function lackingOf(seat) {
   if (!seat.lacking.length) return null;
-  return el("span", { class: "chip lacking" }, `${seat.is_you ? "you have" : "has"} no ${seat.lacking.join(", ")}`);
+  return el("span", { class: "chip lacking" }, `${seat.is_you ? "you showed" : "has"} no ${seat.lacking.join(", ")}`);
 }
 
 export function showTable(seen) {
@@ -125,7 +130,7 @@ export function showWhere(tile, moves, { play, cancel, aim }) {
 
 /** The legal moves as a list of buttons, with what the hint thinks of them. */
 export function showMoves(seen, hint, { play, aim }) {
-  byId("choices").hidden = !seen.is_to_decide;
+  byId("choices").hidden = Boolean(seen.pending);
   byId("advice").textContent = hint ? hint.text : "";
   const opinions = new Map((hint?.moves ?? []).map((move) => [move.action, move]));
   const values = [...opinions.values()].map((move) => move.value ?? move.probability).filter((value) => value !== null);
@@ -211,12 +216,17 @@ export function showOver(seen, buttons) {
   }
   const title = result?.text || pending.winner;
   const lines = [`Round ${pending.round}: ${pending.ending}`, result?.text ? pending.winner : "", result?.help ?? ""];
+  const seed = result ? el("p", { class: "note" }, "Seed ", el("code", {}, result.seed)) : "";
   byId("over").replaceChildren(
-    el("h2", { id: "over-title", tabindex: "-1", class: result?.is_won ? "won" : null }, title),
+    el(
+      "div",
+      { class: "ask" },
+      el("h2", { id: "over-title", tabindex: "-1" }, title),
+      el("div", { class: "actions" }, ...buttons),
+    ),
     el("p", { class: "note" }, lines.filter(Boolean).join(" ")),
     overTable(pending),
-    el("div", { class: "actions" }, ...buttons),
-    result ? el("p", { class: "note" }, "Seed ", el("code", {}, result.seed)) : null,
+    seed,
   );
 }
 
