@@ -161,6 +161,15 @@ function refreshActions() {
     }, isBusy && name === "hint" && seen.is_to_decide ? "Thinking …" : text)));
   if (place && byId("actions").contains(byId(place))) byId(place).focus();
   document.body.classList.toggle("busy", isBusy);
+  byId("play").dataset.waits = isBusy ? "server" : waitsFor();
+  byId("play").dataset.position = seen.position;
+}
+
+/** What is waited for: the person's move, or that he has read how a round ended, others, or nothing any more. */
+function waitsFor() {
+  if (seen.is_over) return "over";
+  if (seen.pending) return "next";
+  return seen.is_to_decide ? "move" : "others";
 }
 
 function aim(moves) {
