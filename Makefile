@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: install demo test soak lint format bench clean
+.PHONY: install demo test soak lint format bench docs clean
 
 install: $(STAMP)
 
@@ -40,6 +40,10 @@ format: install
 
 bench: install
 	$(BIN)/dominoes bench
+
+# The pages of docs/ that are made from the code.
+docs: install
+	$(BIN)/python docs/make_pages.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

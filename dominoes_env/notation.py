@@ -3,7 +3,7 @@
 A tile is ``6-4``, the higher half first. An action is one word: ``6-4`` the lead, ``6-4@1`` the tile on end 1,
 ``draw``, ``pass``. A position is one line: the rules, then named fields, each after a ``|``, in any order:
 
-    draw num_players=2 | hands 6-1,5-5 / rest | boneyard 0-1,2-2 | layout 3-5 5-5@1 5-2@1 | turn 0
+    draw num_players=2 | hands 6-1,4-4 / rest | boneyard 0-1,2-2 | layout 3-5 5-5@1 5-2@1 | turn 0
 
 ==============  ====================================================================================================
 ``hands``       each seat's tiles; seats are divided by ``/``, ``-`` is an empty hand. The only field that must be there
