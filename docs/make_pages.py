@@ -83,8 +83,9 @@ def observations_page() -> str:
             _FROM_CODE,
             f"An observation is a flat int8 vector of named pieces (version {OBSERVATION_VERSION}), egocentric: seats "
             "count from the observer's own, in the order of play. `dominoes_env.observation_layout(rules)` is this "
-            "table as a value, `dominoes_env.read_piece(rules, observation, NAME)` one piece in its shape. Which pieces "
-            "there are, and how large, follows from the rules; tile ids are `high * (high + 1) / 2 + low`, whatever the set.",
+            "table as a value, `dominoes_env.read_piece(rules, observation, NAME)` one piece in its shape. Which "
+            "pieces there are, and how large, follows from the rules; tile ids are `high * (high + 1) / 2 + low`, "
+            "whatever the set.",
             *sections,
             "## The history",
             f"With `history=True` one more piece closes the vector: `history`, {history.meaning}. For `draw` that is "
