@@ -13,7 +13,7 @@ from agents.atomic import write_atomically
 from training.evaluation import counted_deals
 from training.tournament import Tournament
 
-__all__ = ["check_plot", "save_plot"]
+__all__ = ["check_plot", "save_plot", "tournament_figure"]
 
 _ENDINGS = (".png", ".svg", ".pdf")
 _INK, _FAINT, _DOT = "#222222", "#d9d9d9", "#1f5a94"
