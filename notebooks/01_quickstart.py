@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Quickstart
 #
-# You will play the same game through every interface that the package has, pick its rules, look at it as a picture,
-# and write it down and read it back. It takes five minutes to read and some seconds to run.
+# You will play the same game through every interface that the package has, pick its rules, look at it as a picture, and
+# write it down and read it back. It takes five minutes to read and some seconds to run.
 #
 # The first import compiles the engine for your machine. That takes a minute, once.
 
@@ -80,8 +80,8 @@ print(num_steps, "steps;", rewards)
 # %% [markdown]
 # ## Gymnasium: one learner against others
 #
-# The others are part of the environment. They play at random, or are any agent of the package. Here `flexible` plays,
-# a strong rule of thumb.
+# The others are part of the environment. They play at random, or are any agent of the package. Here `flexible` plays, a
+# strong rule of thumb.
 
 # %%
 import agents

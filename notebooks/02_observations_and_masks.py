@@ -59,13 +59,13 @@ print("hand counts", *read_piece(rules, observation, "hand_counts"), "(own first
 print("boneyard   ", *read_piece(rules, observation, "boneyard"))
 
 # %% [markdown]
-# The opponent's draws have told something: he had no 1 when he drew, and the tile that he drew and kept has none either.
-# That is in `lacking`, until a tile that may be a 1 comes to his hand.
+# The opponent's draws have told something: he had no 1 when he drew, and the tile that he drew and kept has none
+# either. That is in `lacking`, until a tile that may be a 1 comes to his hand.
 #
 # ## The mask
 #
-# An action is a tile on an end, `end * tiles + tile`, then one id to draw and one to pass. An id means the same move
-# in every position. The mask has a 1 for each legal action, and it can be computed from the observation:
+# An action is a tile on an end, `end * tiles + tile`, then one id to draw and one to pass. An id means the same move in
+# every position. The mask has a 1 for each legal action, and it can be computed from the observation:
 
 # %%
 pips = np.array([(low, high) for high in range(7) for low in range(high + 1)])  # (tiles, 2), by tile id

@@ -50,6 +50,7 @@ def executed(path: Path) -> Any:
     notebook = read_source(path)
     paths = [str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "DOMINOES_QUIET": "1"}
+    environment |= {"MATPLOTLIBRC": str(HERE / "matplotlibrc"), "SOURCE_DATE_EPOCH": "0"}  # pictures without a date
     with TemporaryDirectory() as directory:
         no_port = Config(KernelManager={"transport": "ipc", "ip": f"{directory}/kernel"})
         place = {"metadata": {"path": str(HERE)}}

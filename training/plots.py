@@ -20,7 +20,7 @@ from agents.advice import Advice
 from agents.beliefs import Belief
 from dominoes_env.engine.rules import Rules
 from dominoes_env.words import format_action, format_tile
-from training.evaluation import counted_deals, fair_share
+from training.evaluation import fair_share
 from training.intervals import Interval
 from training.ladder import LADDER_NAME
 from training.run_directory import read_run
@@ -108,6 +108,7 @@ def intervals_figure(
             color=_MUTED,
             fontsize=8.5,
         )
+        axes.set_title(title, color=_INK, fontsize=11, loc="left", pad=22)
     axes.set_yticks(range(len(rows)), list(rows))
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.margins(x=0.08)
@@ -134,7 +135,7 @@ def learning_curve_figure(run: str | Path) -> Figure:
     config = content.config
     title = (
         f"Learning {content.variant} by self-play: win rate at each look\n"
-        f"{counted_deals(config.ladder_deals)} mirrored, training seed {config.seed}; bands are 95 % intervals"
+        f"{config.ladder_deals:,} mirrored deals an opponent, training seed {config.seed}; bands are 95 % intervals"
     )
     figure, axes = _figure(7.6, 4.4, title, "decisions played, thousands", "win rate, %")
     decisions = [int(look["decisions"]) / 1000 for look in looks]
