@@ -1,8 +1,9 @@
 # %% [markdown]
 # # Quickstart
 #
-# You will play the same game through every interface that the package has, pick its rules, look at it as a picture, and
-# write it down and read it back. It takes five minutes to read and some seconds to run.
+# You will play the same game through every interface that the package has, pick its rules, look at
+# it as a picture, and write it down and read it back. It takes five minutes to read and some
+# seconds to run.
 #
 # The first import compiles the engine for your machine. That takes a minute, once.
 
@@ -12,8 +13,8 @@ import dominoes_env
 # %% [markdown]
 # ## A game that you can look at
 #
-# `Game` is the form for people: tiles and moves are words. A notebook shows it as a picture with all hands open. The
-# tile laid last has a bright edge.
+# `Game` is the form for people: tiles and moves are words. A notebook shows it as a picture with
+# all hands open. The tile laid last has a bright edge.
 
 # %%
 game = dominoes_env.Game("draw", seed=7, episode="round")
@@ -23,7 +24,8 @@ for word in ("4-4", "4-1@0", "6-4@1", "1-1@0"):
 game
 
 # %% [markdown]
-# `6-4@1` is the tile 6-4 on end 1. A move that is not legal is refused, by name, and nothing happens:
+# `6-4@1` is the tile 6-4 on end 1. A move that is not legal is refused, by name, and nothing
+# happens:
 
 # %%
 try:
@@ -32,8 +34,8 @@ except ValueError as error:
     print(error)
 
 # %% [markdown]
-# A player sees less. This is the same table from the seat of `player_1`: the other hand and the boneyard are backs of
-# tiles.
+# A player sees less. This is the same table from the seat of `player_1`: the other hand and the
+# boneyard are backs of tiles.
 
 # %%
 from IPython.display import SVG
@@ -43,8 +45,8 @@ SVG(game.svg(viewer=1))
 # %% [markdown]
 # ## PettingZoo, one agent at a time
 #
-# The mask of legal actions is part of the observation, and it stands in `info` too. Whoever has just one legal action
-# still takes it, so that a draw or a pass is seen by all.
+# The mask of legal actions is part of the observation, and it stands in `info` too. Whoever has
+# just one legal action still takes it, so that a draw or a pass is seen by all.
 
 # %%
 env = dominoes_env.env("draw")
@@ -60,8 +62,8 @@ for agent in env.agent_iter():
 print(returns)
 
 # %% [markdown]
-# Rewards are points, and they add up to zero: the winner gets what the loser still held. `reward="win"` gives +1 and −1
-# instead, `episode="match"` plays rounds up to the target.
+# Rewards are points, and they add up to zero: the winner gets what the loser still held.
+# `reward="win"` gives +1 and −1 instead, `episode="match"` plays rounds up to the target.
 #
 # ## PettingZoo, parallel
 #
@@ -80,8 +82,8 @@ print(num_steps, "steps;", rewards)
 # %% [markdown]
 # ## Gymnasium: one learner against others
 #
-# The others are part of the environment. They play at random, or are any agent of the package. Here `flexible` plays, a
-# strong rule of thumb.
+# The others are part of the environment. They play at random, or are any agent of the package. Here
+# `flexible` plays, a strong rule of thumb.
 
 # %%
 import agents
@@ -98,7 +100,8 @@ print("observation", observation.shape, observation.dtype, "· reward", reward)
 # %% [markdown]
 # ## Gymnasium, vectorized
 #
-# A thousand games at once, stepped by compiled code. The seat of the learner changes from episode to episode.
+# A thousand games at once, stepped by compiled code. The seat of the learner changes from episode
+# to episode.
 
 # %%
 import numpy as np
@@ -115,7 +118,8 @@ print(f"{100 * env.num_envs:,} steps, {num_rounds:,} rounds finished")
 # %% [markdown]
 # ## Stable-Baselines3: self-play
 #
-# `SelfPlayVecEnv` puts one policy in all seats. `examples/sb3_self_play.py` trains MaskablePPO on it in 20 lines.
+# `SelfPlayVecEnv` puts one policy in all seats. `examples/sb3_self_play.py` trains MaskablePPO on
+# it in 20 lines.
 
 # %%
 from dominoes_env.envs.sb3 import SelfPlayVecEnv
@@ -129,7 +133,8 @@ print(observations.shape, masks.shape, rewards.shape)
 # %% [markdown]
 # ## Rules are values
 #
-# Eleven games come with names. Every one of their rules can be changed; what contradicts itself is refused.
+# Eleven games come with names. Every one of their rules can be changed; what contradicts itself is
+# refused.
 
 # %%
 for name in dominoes_env.VARIANTS:
@@ -146,8 +151,8 @@ except ValueError as error:
     print(error)
 
 # %% [markdown]
-# In All Fives the first double is the *spinner*: it can be built on from four sides. Whoever brings the open ends to a
-# multiple of five scores that at once.
+# In All Fives the first double is the *spinner*: it can be built on from four sides. Whoever brings
+# the open ends to a multiple of five scores that at once.
 
 # %%
 game = dominoes_env.Game("all_fives", seed=9, episode="round")
@@ -160,7 +165,8 @@ game
 # %% [markdown]
 # ## Records
 #
-# A game is a text. Reading it replays it by the rules, so that a record that cannot have gone so is refused.
+# A game is a text. Reading it replays it by the rules, so that a record that cannot have gone so is
+# refused.
 
 # %%
 from dominoes_env.archive import format_record
@@ -173,8 +179,8 @@ again = dominoes_env.Game.from_record(text)
 print("the same position:", again.position == game.position)
 
 # %% [markdown]
-# `dominoes record`, `replay` and `render` do this for files of a million games; `dominoes render games.jsonl --out
-# game.html` makes a page that steps through one.
+# `dominoes record`, `replay` and `render` do this for files of a million games; `dominoes render
+# games.jsonl --out game.html` makes a page that steps through one.
 #
 # ## Where to go next
 #

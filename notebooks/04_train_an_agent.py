@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Training an agent
 #
-# You will train a player of the draw game from nothing, by self-play, look at its learning curve, measure it on deals
-# that its training never looked at, and keep it as a player that any match can use. Ten minutes to read, well under a
-# minute to run.
+# You will train a player of the draw game from nothing, by self-play, look at its learning curve,
+# measure it on deals that its training never looked at, and keep it as a player that any match can
+# use. Ten minutes to read, well under a minute to run.
 
 # %%
 # %matplotlib inline
@@ -22,24 +22,26 @@ rules = dominoes_env.make_rules("draw")
 # %% [markdown]
 # ## Four hundred thousand decisions
 #
-# One network plays every seat, and every seat learns from its own rewards. The default algorithm is a PPO that is drawn
-# towards a slow copy of itself; its critic sees all hands, the player does not. `rows` games are played side by side.
+# One network plays every seat, and every seat learns from its own rewards. The default algorithm is
+# a PPO that is drawn towards a slow copy of itself; its critic sees all hands, the player does not.
+# `rows` games are played side by side.
 #
-# Training is as reproducible as the machine: one thread and a number of decisions, instead of minutes by the clock,
-# give the same weights in every run. The ladder is climbed after every update here. A real run does so every few
-# minutes.
+# Training is as reproducible as the machine: one thread and a number of decisions, instead of
+# minutes by the clock, give the same weights in every run. The ladder is climbed after every update
+# here. A real run does so every few minutes.
 
 # %%
 config = TrainConfig(steps=400_000, seed=1, threads=1, ladder_deals=200, ladder_minutes=1e-6)
 directory = TemporaryDirectory()
 run = create_run(Path(directory.name) / "first", "draw", rules, config)
 train(run)
-print(sorted(path.name for path in run.path.iterdir()))
+print(", ".join(sorted(path.name for path in run.path.iterdir())))
 
 # %% [markdown]
-# In a terminal this is `dominoes train --variant draw --steps 400000 --seed 1 --out runs/first`; with `--resume` it
-# goes on where it was stopped. `config.json` holds every setting, `checkpoint.pt` what it takes to go on, `policy` the
-# last player and `best` the best one on the ladder, both as plain arrays that play without torch.
+# In a terminal this is `dominoes train --variant draw --steps 400000 --seed 1 --out runs/first`;
+# with `--resume` it goes on where it was stopped. `config.json` holds every setting,
+# `checkpoint.pt` what it takes to go on, `policy` the last player and `best` the best one on the
+# ladder, both as plain arrays that play without torch.
 #
 # ## The learning curve
 
@@ -47,14 +49,14 @@ print(sorted(path.name for path in run.path.iterdir()))
 learning_curve_figure(run.path)
 
 # %% [markdown]
-# Looks are noisy: each plays 200 deals an opponent, and the bands say how little that is. They share their deals,
-# though, so that two looks differ less by chance than the bands suggest. One seed is one run: how much runs differ can
-# only be seen from several (`--seed`).
+# Looks are noisy: each plays 200 deals an opponent, and the bands say how little that is. They
+# share their deals, though, so that two looks differ less by chance than the bands suggest. One
+# seed is one run: how much runs differ can only be seen from several (`--seed`).
 #
 # ## What it is worth
 #
-# The best of many looks is flattered by the deals of those looks. So measure it on others. The last row is the player
-# that comes with the package, which trained for half an hour.
+# The best of many looks is flattered by the deals of those looks. So measure it on others. The last
+# row is the player that comes with the package, which trained for half an hour.
 
 # %%
 from agents.learned import LearnedAgent
@@ -75,18 +77,18 @@ intervals_figure(
 
 # %%
 for name, result in results.items():
-    is_sure = result.win_rate.low > 0.5 or result.win_rate.high < 0.5
-    verdict = ("better" if result.win_rate.mean > 0.5 else "worse") if is_sure else "cannot be told apart"
-    print(f"against {name:16} {result.points.mean:+6.2f} ± {result.points.half_width:.2f} points a deal: {verdict}")
+    points = result.points
+    verdict = "better" if points.low > 0 else "worse" if points.high < 0 else "not sure"
+    print(f"v {name:16} {points.text(signed=True)} points a deal: {verdict}")
 
 # %% [markdown]
-# Some seconds of training are enough to beat simple rules of thumb. The distance to the last row is what more time
-# buys: `dominoes train --preset draw-2p` takes half an hour.
+# Some seconds of training are enough to beat simple rules of thumb. The distance to the last row is
+# what more time buys: `dominoes train --preset draw-2p` takes half an hour.
 #
 # ## Keep it
 #
-# A policy is a file of arrays and a header that says what it is. It can be put anywhere, and its path is the name of an
-# agent, in `make_agent` and on every command line.
+# A policy is a file of arrays and a header that says what it is. It can be put anywhere, and its
+# path is the name of an agent, in `make_agent` and on every command line.
 
 # %%
 from agents import make_agent
@@ -94,12 +96,12 @@ from agents.policy_file import load_policy, save_policy
 
 policy = load_policy(run.path)
 path = save_policy(policy, Path(directory.name), "my_player")
-print(path.name, "·", policy.about["algorithm"], "· layers", policy.sizes)
+print(path.name, "· layers", policy.sizes, "·", f"{policy.about['decisions']:,} decisions")
 
 again = make_agent(str(path))
 first = evaluate([mine, "greedy"], rules, deals=100, seed=5)
 second = evaluate([again, "greedy"], rules, deals=100, seed=5)
-print("the same figures in the same games:", (first.win_rate, first.points) == (second.win_rate, second.points))
+print("the same figures in the same games:", first.points == second.points)
 
 # %% [markdown]
 # It can sit in an environment too, as the opponent of whoever learns next:
@@ -117,6 +119,8 @@ directory.cleanup()
 # %% [markdown]
 # ## Where to go next
 #
-# - `dominoes train --help`: every setting, and `--league 0.25`, in which past selves and rules of thumb are met too.
-# - `examples/`: MaskablePPO of sb3-contrib in 20 lines, a training loop of your own in 40, TorchRL, RLlib.
+# - `dominoes train --help`: every setting, and `--league 0.25`, in which past selves and rules of
+#   thumb are met too.
+# - `examples/`: MaskablePPO of sb3-contrib in 20 lines, a training loop of your own in 40, TorchRL,
+#   RLlib.
 # - `05_study_a_position`: what a trained player thinks of a position.

@@ -1,8 +1,10 @@
-"""Runs the notebooks from their Python halves and writes the other halves, outputs included (`make notebooks`).
+"""Runs the notebooks from their Python halves and writes the other halves, outputs included.
+
+`make notebooks` calls it:
 
     python notebooks/execute.py [NAME ...]
 
-Nothing is kept that would change from run to run: no times, no counters of the editor, no ids but numbers.
+Nothing is kept that would change from run to run: no times, no metadata, no ids but numbers.
 """
 
 from __future__ import annotations
@@ -50,11 +52,16 @@ def executed(path: Path) -> Any:
     notebook = read_source(path)
     paths = [str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "DOMINOES_QUIET": "1"}
-    environment |= {"MATPLOTLIBRC": str(HERE / "matplotlibrc"), "SOURCE_DATE_EPOCH": "0"}  # pictures without a date
+    environment |= {
+        "MATPLOTLIBRC": str(HERE / "matplotlibrc"),
+        "SOURCE_DATE_EPOCH": "0",
+    }  # pictures without a date
     with TemporaryDirectory() as directory:
         no_port = Config(KernelManager={"transport": "ipc", "ip": f"{directory}/kernel"})
         place = {"metadata": {"path": str(HERE)}}
-        NotebookClient(notebook, timeout=CELL_SECONDS, resources=place, config=no_port).execute(env=environment)
+        NotebookClient(notebook, timeout=CELL_SECONDS, resources=place, config=no_port).execute(
+            env=environment
+        )
     notebook.metadata["language_info"] = {"name": "python"}
     for cell in notebook.cells:
         cell["metadata"] = {}
@@ -67,7 +74,11 @@ def _joined(outputs: list[Any]) -> list[Any]:
     """Outputs in which what was printed in pieces is one piece: how it was cut is chance."""
     joined: list[Any] = []
     for output in outputs:
-        is_more = joined and output.output_type == joined[-1].output_type == "stream" and output.name == joined[-1].name
+        is_more = (
+            joined
+            and output.output_type == joined[-1].output_type == "stream"
+            and output.name == joined[-1].name
+        )
         if is_more:
             joined[-1].text += output.text
         else:
@@ -76,7 +87,7 @@ def _joined(outputs: list[Any]) -> list[Any]:
 
 
 def main(names: list[str]) -> None:
-    """Run the notebooks whose names begin like one of ``names``, all without any, and write them."""
+    """Run and write the notebooks whose names begin like one of ``names``; without any, all."""
     for path in sources():
         if not names or any(path.stem.startswith(name) for name in names):
             print(path.stem, flush=True)

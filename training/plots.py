@@ -92,7 +92,7 @@ def intervals_figure(
         axes.plot([low, low], [row - 0.16, row + 0.16], color=_COLOURS[0], linewidth=1.5)
         axes.plot([high, high], [row - 0.16, row + 0.16], color=_COLOURS[0], linewidth=1.5)
         axes.plot(mean, row, "o", color=_COLOURS[0], markersize=6)
-        text = f"{_number(mean, digits)} ± {_number(scale * interval.half_width, digits)}"
+        text = interval.text(digits, scale=scale).replace("-", "−")
         place = {"xycoords": axes.get_yaxis_transform(), "va": "center", "color": _INK, "fontsize": 9.5}
         axes.annotate(text, (1.02, row), annotation_clip=False, **place)
     if even is not None:
