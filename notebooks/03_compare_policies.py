@@ -109,9 +109,10 @@ for better, worse in zip(cup.standings, cup.standings[1:], strict=False):
     print(f"{better.agent:24} v {worse.agent:24} {figures}: {verdict}")
 
 # %% [markdown]
-# Where it says *not sure*, 500 deals are too few to tell. To halve an interval takes four times the
-# deals: `dominoes evaluate A B --until 0.01` plays until the win rate is known to ± 1 %, and
-# `--sprt 0 20` until it is clear which of two claims holds.
+# Where it says *not sure*, 500 deals are too few to tell. And of five verdicts one may well be
+# luck: a *better* that just clears the line is worth a longer match. To halve an interval takes
+# four times the deals. `dominoes evaluate A B --until 0.01` plays until the win rate is known to ±
+# 1 %, and `--sprt 0 20` until it is clear which of two claims holds.
 #
 # ## Where two players part
 #

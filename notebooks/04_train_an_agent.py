@@ -26,9 +26,9 @@ rules = dominoes_env.make_rules("draw")
 # a PPO that is drawn towards a slow copy of itself; its critic sees all hands, the player does not.
 # `rows` games are played side by side.
 #
-# Training is as reproducible as the machine: one thread and a number of decisions, instead of
-# minutes by the clock, give the same weights in every run. The ladder is climbed after every update
-# here. A real run does so every few minutes.
+# One thread and a number of decisions, instead of minutes by the clock, give the same weights in
+# every run on a machine. The ladder is climbed after every update here; a real run does so every
+# few minutes.
 
 # %%
 config = TrainConfig(steps=400_000, seed=1, threads=1, ladder_deals=200, ladder_minutes=1e-6)

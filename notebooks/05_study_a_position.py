@@ -2,9 +2,9 @@
 # # Studying a position
 #
 # You will set up a position from a line of text, deal its hidden tiles anew in all the ways that
-# fit, ask a dozen worth of agents what they would play and why, and look at what can be believed of
-# the opponent's hand. At the end you will know how good such beliefs are, over hundreds of
-# positions. Fifteen minutes to read, half a minute to run.
+# fit, ask seven agents what they would play and why, and look at what can be believed of the
+# opponent's hand. At the end you will know how good such beliefs are, over hundreds of positions.
+# Fifteen minutes to read, half a minute to run.
 
 # %%
 # %matplotlib inline
@@ -25,8 +25,8 @@ from training.plots import advice_figure, belief_figure, intervals_figure
 #
 # A line says the rules, the hands, how the round went, and what each player has shown not to hold.
 # `rest` stands for all tiles that are not named, here those that sleep in the boneyard: in block
-# nobody draws. It was picked because agents part in it and because much can be inferred; averages
-# come at the end.
+# nobody draws. The position was picked because agents part in it and because much can be inferred;
+# averages come at the end.
 
 # %%
 line = (
@@ -172,7 +172,8 @@ for player in players:
 #
 # ## Where to go next
 #
-# - `agents/inference.py`: the search that uses these weights;
-#   `inference:model=learned:classic_block-2p` has another model of the others.
+# - `agents/inference.py`: the search that uses these weights. Its `model` may be another agent that
+#   tells how likely it takes each action, as trained players do:
+#   `InferenceAgent(model="learned:classic_block-2p")`.
 # - `dominoes play --against inference:200`: play against it, and ask for hints.
 # - `03_compare_policies`: whether all this wins games.

@@ -51,6 +51,12 @@ def test_the_pairs_are_complete():
     assert sorted(path.stem for path in PLACE.glob("*.ipynb")) == names
 
 
+def test_the_readme_names_each():
+    readme = (PLACE.parent / "README.md").read_text(encoding="utf-8")
+    for path in execute.sources():
+        assert f"(notebooks/{path.stem}.ipynb)" in readme
+
+
 @NOTEBOOKS
 def test_both_halves_are_the_same(path):
     source, written = execute.read_source(path), committed(path)
