@@ -61,6 +61,9 @@ def test_intervals_without_an_even_line_and_of_real_evaluations():
     result = evaluate(["greedy", "random"], make_rules("block"), 20, seed=1)
     axes = one_plot(intervals_figure({"random": result.points}, title="t", unit="points", of="v", even=0, digits=2))
     assert result.points.text(2).replace("-", "−") in texts(axes)
+    single = evaluate(["greedy", "random"], make_rules("block"), 1, seed=1)
+    axes = one_plot(intervals_figure({"random": single.points}, title="t", unit="points", of="v"))
+    assert len(axes.lines) == 1 and texts(axes)[0].endswith("± ?")
     with pytest.raises(ValueError, match="rows is empty"):
         intervals_figure({}, title="t", unit="u", of="o")
 

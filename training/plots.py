@@ -39,11 +39,13 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MARKERS = ("o", "s", "D", "^", "v", "P")
 
 
-def _figure(width: float, height: float, title: str, xlabel: str, ylabel: str) -> tuple[Figure, Any]:
-    """A figure of one plot in the house's style, sizes in inches."""
+def _figure(
+    width: float, height: float, title: str, xlabel: str, ylabel: str, *, pad: float = 10
+) -> tuple[Figure, Any]:
+    """A figure of one plot in the house's style, sizes in inches; ``pad``: points between plot and title."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots()
-    axes.set_title(title, color=_INK, fontsize=11, loc="left", pad=10)
+    axes.set_title(title, color=_INK, fontsize=11, loc="left", pad=pad)
     axes.set_xlabel(xlabel, color=_INK)
     axes.set_ylabel(ylabel, color=_INK)
     axes.tick_params(length=0, labelcolor=_INK)
@@ -72,7 +74,7 @@ def intervals_figure(
     """Means with their intervals, a row each, the first on top, each with its figures beside it.
 
     Args:
-        rows: intervals by name.
+        rows: intervals by name; one without bounds is a point.
         title: above the plot; says on what the means were taken.
         unit: the label of the horizontal axis.
         of: the label of the vertical axis: what the rows are.
@@ -85,12 +87,14 @@ def intervals_figure(
     """
     if not rows:
         raise ValueError("rows is empty; allowed: at least one interval")
-    figure, axes = _figure(7.6, 1.25 + 0.42 * len(rows), title, f"{unit}, with 95 % interval", of)
+    pad = 10 if even is None else 22  # room for the label of the line
+    figure, axes = _figure(7.6, 1.25 + 0.42 * len(rows), title, f"{unit}, with 95 % interval", of, pad=pad)
     for row, interval in enumerate(rows.values()):
         mean, low, high = (scale * value for value in (interval.mean, interval.low, interval.high))
-        axes.plot([low, high], [row, row], color=_COLOURS[0], linewidth=5, alpha=0.35, solid_capstyle="butt")
-        axes.plot([low, low], [row - 0.16, row + 0.16], color=_COLOURS[0], linewidth=1.5)
-        axes.plot([high, high], [row - 0.16, row + 0.16], color=_COLOURS[0], linewidth=1.5)
+        if math.isfinite(high - low):
+            axes.plot([low, high], [row, row], color=_COLOURS[0], linewidth=5, alpha=0.35, solid_capstyle="butt")
+            for end in (low, high):
+                axes.plot([end, end], [row - 0.16, row + 0.16], color=_COLOURS[0], linewidth=1.5)
         axes.plot(mean, row, "o", color=_COLOURS[0], markersize=6)
         text = interval.text(digits, scale=scale).replace("-", "−")
         place = {"xycoords": axes.get_yaxis_transform(), "va": "center", "color": _INK, "fontsize": 9.5}
@@ -108,7 +112,6 @@ def intervals_figure(
             color=_MUTED,
             fontsize=8.5,
         )
-        axes.set_title(title, color=_INK, fontsize=11, loc="left", pad=22)
     axes.set_yticks(range(len(rows)), list(rows))
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.margins(x=0.08)
@@ -128,10 +131,9 @@ def learning_curve_figure(run: str | Path) -> Figure:
     """
     content = read_run(run)
     path = content.path / LADDER_NAME
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} does not exist: the run has not been measured yet")
-    with open(path, newline="") as file:
-        looks = list(csv.DictReader(file))
+    looks = list(csv.DictReader(path.read_text().splitlines())) if path.is_file() else []
+    if not looks:
+        raise FileNotFoundError(f"{path} has no look yet: the run has not been measured")
     config = content.config
     title = (
         f"Learning {content.variant} by self-play: win rate at each look\n"
