@@ -132,7 +132,7 @@ def score_beliefs(
 
     Args:
         beliefs: by name, functions such as :func:`count_belief`.
-        player: who sits in every seat: a name of the catalog, or an object that acts, and does not cheat.
+        player: who sits in every seat: a name of the catalog, or an object that acts.
         rules: the rules.
         deals: rounds to play.
         decision: the position is where the round's decision of this number, from 1, is to be taken (choices alone
@@ -141,8 +141,13 @@ def score_beliefs(
 
     Returns:
         An array (n,) a belief, n the deals that got so far, in the same order in all.
+
+    Raises:
+        ValueError: for a person, an agent that cheats, and whatever else is not allowed.
     """
     agent = make_agent(player)
+    if agent.is_person or agent.sees_all:
+        raise ValueError(f"player={agent.name!r} is not allowed; allowed: no person, and none who cheats")
     agent.check_rules(rules)
     table = Table(rules, checked_integer("deals", deals, 1), seed=seed, skip_forced=True, history=agent.needs_history)
     is_playing = np.ones(deals, np.bool_)

@@ -51,17 +51,13 @@ def executed(path: Path) -> Any:
     """
     notebook = read_source(path)
     paths = [str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "DOMINOES_QUIET": "1"}
-    environment |= {
-        "MATPLOTLIBRC": str(HERE / "matplotlibrc"),
-        "SOURCE_DATE_EPOCH": "0",
-    }  # pictures without a date
+    ours = {"PYTHONPATH": os.pathsep.join(paths), "DOMINOES_QUIET": "1"}
+    ours["SOURCE_DATE_EPOCH"] = "0"  # the date that is written into pictures
     with TemporaryDirectory() as directory:
         no_port = Config(KernelManager={"transport": "ipc", "ip": f"{directory}/kernel"})
         place = {"metadata": {"path": str(HERE)}}
-        NotebookClient(notebook, timeout=CELL_SECONDS, resources=place, config=no_port).execute(
-            env=environment
-        )
+        client = NotebookClient(notebook, timeout=CELL_SECONDS, resources=place, config=no_port)
+        client.execute(env={**os.environ, **ours})
     notebook.metadata["language_info"] = {"name": "python"}
     for cell in notebook.cells:
         cell["metadata"] = {}

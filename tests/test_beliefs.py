@@ -140,6 +140,8 @@ def test_scores_of_the_first_decision_and_of_none_left():
     first = score_beliefs({"counting": count_belief}, "random", rules, 20, decision=1)
     assert len(first["counting"]) <= 20 and len(first["counting"]) > 10
     assert score_beliefs({"counting": count_belief}, "random", rules, 5, decision=60)["counting"].shape == (0,)
+    with pytest.raises(ValueError, match="player='cheater' is not allowed"):
+        score_beliefs({}, "cheater", rules, 5)
     with pytest.raises(ValueError, match="decision=0"):
         score_beliefs({}, "random", rules, 5, decision=0)
 
