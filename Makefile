@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: install demo test soak lint format bench docs clean
+.PHONY: install demo test soak lint format notebooks bench docs clean
 
 install: $(STAMP)
 
@@ -37,6 +37,10 @@ lint: install
 format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Run the notebooks from their Python halves and write them with their outputs.
+notebooks: install
+	$(BIN)/python notebooks/execute.py
 
 bench: install
 	$(BIN)/dominoes bench
