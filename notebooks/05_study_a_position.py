@@ -23,7 +23,7 @@ from training.plots import advice_figure, belief_figure, intervals_figure
 # %% [markdown]
 # ## A position from a line of text
 #
-# A line says the rules, the hands, how the round went, and what each player has shown not to hold.
+# A line says the rules, the hands and how the round went, and so what each has shown not to hold.
 # `rest` stands for all tiles that are not named, here those that sleep in the boneyard: in block
 # nobody draws. The position was picked because agents part in it and because much can be inferred;
 # averages come at the end.
@@ -31,7 +31,7 @@ from training.plots import advice_figure, belief_figure, intervals_figure
 # %%
 line = (
     "classic_block num_players=2 | hands 1-1,4-2,5-1,6-6 / 3-2,3-3,4-3,5-4 | boneyard rest"
-    " | layout 0-0 1-0@0 pass 5-0@1 5-3@1 6-3@1 6-2@1 | turn 0 | lacking - / 0,1"
+    " | layout 0-0 1-0@0 pass 5-0@1 5-3@1 6-3@1 6-2@1 | turn 0"
 )
 game = dominoes_env.Game.from_position(line, episode="round")
 game
