@@ -59,7 +59,7 @@ class Page:
 
     def open(self, context, path=""):
         page = context.new_page()
-        page.set_default_timeout(60_000)  # the engine may have to be compiled
+        page.set_default_timeout(120_000)  # the engine may have to be compiled
         page.on("request", lambda request: self.urls.append(request.url))
         page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))

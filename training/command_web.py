@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import tempfile
+import threading
 import webbrowser
 from pathlib import Path
 from typing import Any
@@ -61,7 +63,9 @@ def _web(arguments: argparse.Namespace) -> None:
             webbrowser.open(address)
 
     serve(lambda hosts: make_app(Shelf(directory), menu, hosts, adviser=adviser, pace=pace), port, started)
-    print("\nThe page is closed; its games are saved.")
+    print("\nThe page is closed; its games are saved.", flush=True)
+    if threading.active_count() > 1:  # an agent still thinks; nobody waits for it, and it would change nothing
+        os._exit(0)
 
 
 def _menu(arguments: argparse.Namespace) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import socket
 import sys
 from collections.abc import Callable
@@ -16,8 +18,16 @@ __all__ = ["ADDRESS", "serve"]
 ADDRESS = "127.0.0.1"
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a line of the log is more than that a request was broken off because the server stops."""
+    is_broken_off = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not is_broken_off and "graceful shutdown" not in record.getMessage()
+
+
 def serve(make: Callable[[list[str]], ASGIApp], port: int, started: Callable[[str], object]) -> None:
-    """Serve an application until Ctrl-C.
+    """Serve an application until Ctrl-C; requests that are being worked on are given a second to end.
+
+    Threads that they have started may go on after it.
 
     Args:
         make: makes it, given the names with port by which it may be asked for.
@@ -36,10 +46,12 @@ def serve(make: Callable[[list[str]], ASGIApp], port: int, started: Callable[[st
             raise OSError(f"--port {port} cannot be had ({error.strerror}); allowed: a free one, or 0") from None
         listener.listen()
         port = listener.getsockname()[1]
-        app = make([f"{name}:{port}" for name in (ADDRESS, "localhost")])
+        names = (ADDRESS, "localhost")
+        app = make([f"{name}:{port}" for name in names] + [name for name in names if port == 80])
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=1
         )
+        logging.getLogger("uvicorn.error").addFilter(_is_news)
         started(f"http://{ADDRESS}:{port}/")
         with suppress(KeyboardInterrupt):  # how it is stopped
             uvicorn.Server(config).run(sockets=[listener])
