@@ -12,6 +12,8 @@ from agents.web.menu import Menu
 from agents.web.shelf import Shelf
 
 HOST = "127.0.0.1:8421"
+#: A request for a new game.
+CHOICE = {"game": "draw", "num_players": 2, "seat": 0, "opponents": ["flexible"], "episode": "round", "seed": None}
 
 
 class Server:
@@ -79,3 +81,12 @@ class Server:
         while not seen["is_over"]:
             seen = self.step(game_id, seen, seed)
         return seen
+
+
+def at_a_choice(server, variant="draw", **options):
+    """A new game at the person's first decision with a choice: its id, and what is seen."""
+    game_id = server.new(variant, **options)
+    seen = server.seen(game_id)
+    while not (seen["is_to_decide"] and len(seen["moves"]) > 1):
+        seen = server.step(game_id, seen)
+    return game_id, seen

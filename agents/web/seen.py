@@ -58,9 +58,7 @@ def seat_names(session: Session) -> list[str]:
 def session_seen(session: Session, *, columns: int) -> dict[str, Any]:
     """The game as the page shows it; ``columns`` is the width of the table in half tiles."""
     names, game, rules = seat_names(session), session.game, session.rules
-    view = make_view(
-        rules, session.concealed(), game.history, session.seat, columns=columns, names=names
-    )  # a round's end is told apart, see _round_seen
+    view = make_view(rules, session.concealed(), game.history, session.seat, columns=columns, names=names)
     seats = [view.seats[(session.seat + step) % rules.num_players] for step in range(rules.num_players)]
     is_to_decide = session.is_to_decide
     return {
@@ -76,7 +74,7 @@ def session_seen(session: Session, *, columns: int) -> dict[str, Any]:
         "mover": None if game.is_over else game.turn,
         "is_over": game.is_over,
         "is_to_decide": is_to_decide,
-        "moves": moves_seen(session, view) if is_to_decide else [],
+        "moves": _moves_seen(session, view) if is_to_decide else [],
         "can_undo": session.can_undo,
         "can_redo": session.can_redo,
         "log": _log_seen(session, names),
@@ -120,11 +118,11 @@ def _seat_seen(session: Session, seat: SeatView) -> dict[str, Any]:
     }
 
 
-def moves_seen(session: Session, view: View) -> list[dict[str, Any]]:
+def _moves_seen(session: Session, view: View) -> list[dict[str, Any]]:
     """The legal moves of the person on turn."""
     counts, moves = session.counts(), []
     for action, word in zip(session.game.legal_actions, session.game.legal_words, strict=True):
-        move = {"action": action, "word": word, "label": move_label(session.rules, action, view.ends)}
+        move = {"action": action, "word": word, "label": _move_label(session.rules, action, view.ends)}
         decoded = decode_action(session.rules, action)
         if not isinstance(decoded, str):
             move |= {"tile": format_tile(decoded[0]), "end": decoded[1] if view.ends else None}
@@ -134,7 +132,7 @@ def moves_seen(session: Session, view: View) -> list[dict[str, Any]]:
     return moves
 
 
-def move_label(rules: Rules, action: int, ends: dict[int, int]) -> str:
+def _move_label(rules: Rules, action: int, ends: dict[int, int]) -> str:
     """A move in words: ``6-4 on the right end (6)``."""
     decoded = decode_action(rules, action)
     if isinstance(decoded, str):
@@ -152,7 +150,7 @@ def advice_seen(session: Session, advice: Advice) -> dict[str, Any]:
         "position": position_of(session),
         "agent": advice.agent,
         "best": advice.best,
-        "text": hint_sentence(advice, move_label(session.rules, advice.best, ends)) + ".",
+        "text": hint_sentence(advice, _move_label(session.rules, advice.best, ends)) + ".",
         "moves": [
             {"action": action, "value": value, "probability": probability}
             for action, value, probability in zip(
@@ -207,7 +205,7 @@ def _event_text(session: Session, event: Event, names: Sequence[str]) -> str:
         return f"{name} passed: nothing fits."
     tile, _, end = event.word.partition("@")
     text = f"{name} laid {tile} on the {_ENDS[int(end)]}" if end else f"{name} led {tile}"
-    return f"{text}. {event.count}" if event.count else f"{text}."
+    return f"{text}. {event.count}." if event.count else f"{text}."
 
 
 def _round_seen(session: Session, names: Sequence[str], columns: int) -> dict[str, Any] | None:
