@@ -10,7 +10,7 @@ from dominoes_env.render.scene import Dot, Label, Panel, Scene, Shape, compose
 from dominoes_env.render.strokes import DASH, STYLES, THEMES, Disc, Line, Rect, Stroke, Style, strokes
 from dominoes_env.render.view import View
 
-__all__ = ["Theme", "shape_svg", "style_sheet", "view_svg"]
+__all__ = ["Theme", "hundredths", "shape_svg", "stroke_svg", "style_sheet", "titled_svg", "view_svg"]
 
 Theme = Literal["auto", "light", "dark"]
 
@@ -35,25 +35,25 @@ def view_svg(view: View, *, theme: Theme = "auto", height: float = 0) -> str:
 
 
 def _svg(scene: Scene, theme: Theme) -> Iterator[str]:
-    width, height = _n(scene.width * 100), _n(scene.height * 100)
-    pixels = _n(round(scene.width * _PIXELS)), _n(round(scene.height * _PIXELS))
+    width, height = hundredths(scene.width), hundredths(scene.height)
+    style = style_sheet(theme, f".dominoes-{theme} ")
+    pixels = round(scene.width * _PIXELS), round(scene.height * _PIXELS)
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="dominoes-{theme}" role="img" viewBox="0 0 {width} {height}"'
         f' width="{pixels[0]}" height="{pixels[1]}" style="max-width:100%;height:auto">'
-        f"<title>{escape(scene.title)}</title><desc>{escape(scene.description)}</desc><style>{style_sheet(theme)}</style>"
+        f"<title>{escape(scene.title)}</title><desc>{escape(scene.description)}</desc><style>{style}</style>"
     )
     yield from map(shape_svg, scene.shapes)
     yield "</svg>"
 
 
-def _n(number: float) -> str:
-    """A number without digits that nobody sees."""
-    return f"{number:.1f}".rstrip("0").rstrip(".") or "0"
+def hundredths(length: float) -> str:
+    """A length or place in units as a number of the picture, without digits that nobody sees."""
+    return f"{length * 100:.1f}".rstrip("0").rstrip(".") or "0"
 
 
-def style_sheet(theme: Theme) -> str:
-    """The styles as classes below ``.dominoes-<theme>``, told anew for the dark where the reader's system chooses."""
-    scope = f".dominoes-{theme} "
+def style_sheet(theme: Theme, scope: str = "") -> str:
+    """The styles as classes, after the selector ``scope``; told anew for the dark where the reader's system chooses."""
     colours = THEMES["dark" if theme == "dark" else "light"]
     text = f"{scope}text{{font-family:{_FONT}}}{scope}.bold{{font-weight:650}}" + _classes(scope, colours)
     if theme == "auto":
@@ -70,38 +70,44 @@ def _look(style: Style, colours: dict[str, str]) -> Iterator[str]:
     if style.opacity != 1:
         yield f"fill-opacity:{style.opacity:g}".replace("0.", ".")
     if style.edge:
-        yield f"stroke:{colours[style.edge]};stroke-width:{_n(style.width * 100)}"
+        yield f"stroke:{colours[style.edge]};stroke-width:{hundredths(style.width)}"
     if style.is_round:
         yield "stroke-linecap:round"
     if style.is_dashed:
-        yield f"stroke-dasharray:{_n(DASH[0] * 100)} {_n(DASH[1] * 100)}"
+        yield f"stroke-dasharray:{hundredths(DASH[0])} {hundredths(DASH[1])}"
 
 
 # Shapes. A unit is 100.
 
 
 def shape_svg(shape: Shape) -> str:
-    """A shape as elements: with a text that hovers if it has something to say."""
-    drawn = "".join(map(_element, strokes(shape)))
+    """A shape as elements, with a text that hovers if it has something to say."""
+    return titled_svg(shape, "".join(map(stroke_svg, strokes(shape))))
+
+
+def titled_svg(shape: Shape, drawn: str) -> str:
+    """The elements of a shape in a group with its text, if it has one."""
     return drawn if isinstance(shape, Panel | Label | Dot) else f"<g><title>{escape(shape.title)}</title>{drawn}</g>"
 
 
-def _element(stroke: Stroke) -> str:
+def stroke_svg(stroke: Stroke) -> str:
+    """A stroke as an element."""
     if isinstance(stroke, Rect):
         return (
-            f'<rect class="{stroke.style}" x="{_n(stroke.x * 100)}" y="{_n(stroke.y * 100)}"'
-            f' width="{_n(stroke.width * 100)}" height="{_n(stroke.height * 100)}" rx="{_n(stroke.radius * 100)}"/>'
+            f'<rect class="{stroke.style}" x="{hundredths(stroke.x)}" y="{hundredths(stroke.y)}"'
+            f' width="{hundredths(stroke.width)}" height="{hundredths(stroke.height)}"'
+            f' rx="{hundredths(stroke.radius)}"/>'
         )
     if isinstance(stroke, Disc):
-        place = f'cx="{_n(stroke.x * 100)}" cy="{_n(stroke.y * 100)}" r="{_n(stroke.radius * 100)}"'
+        place = f'cx="{hundredths(stroke.x)}" cy="{hundredths(stroke.y)}" r="{hundredths(stroke.radius)}"'
         return f'<circle class="{stroke.style}" {place}/>'
     if isinstance(stroke, Line):
-        start, end = (f"{_n(x * 100)} {_n(y * 100)}" for x, y in ((stroke.x, stroke.y), (stroke.to_x, stroke.to_y)))
+        start, end = (f"{hundredths(x)} {hundredths(y)}" for x, y in ((stroke.x, stroke.y), (stroke.to_x, stroke.to_y)))
         return f'<path class="{stroke.style}" d="M{start}L{end}"/>'
     spans = "".join(
         f'<tspan class="{run.role}{" bold" if run.is_bold else ""}">{escape(run.text)}</tspan>' for run in stroke.runs
     )
     return (
-        f'<text x="{_n(stroke.x * 100)}" y="{_n(stroke.y * 100 + stroke.size * 36)}"'
-        f' font-size="{_n(stroke.size * 100)}" text-anchor="{stroke.anchor}" xml:space="preserve">{spans}</text>'
+        f'<text x="{hundredths(stroke.x)}" y="{hundredths(stroke.y + 0.36 * stroke.size)}"'
+        f' font-size="{hundredths(stroke.size)}" text-anchor="{stroke.anchor}" xml:space="preserve">{spans}</text>'
     )
