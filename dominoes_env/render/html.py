@@ -20,7 +20,7 @@ from dominoes_env.records import Record
 from dominoes_env.render.frames import record_views
 from dominoes_env.render.scene import Back, Scene, Tile, compose, variant_title
 from dominoes_env.render.strokes import THEMES, strokes
-from dominoes_env.render.svg import hundredths, shape_svg, stroke_svg, style_sheet, titled_svg
+from dominoes_env.render.svg import hundredths, shape_svg, stroke_svg, svg_style, titled_svg
 from dominoes_env.render.view import View
 
 __all__ = ["record_html"]
@@ -58,7 +58,7 @@ def record_html(record: Record, *, viewer: int | None = None) -> str:
         ("ABOUT", escape(_about(record, views))),
         ("COLOURS", _colours("light")),
         ("DARK_COLOURS", _colours("dark")),
-        ("STYLE", style_sheet("auto")),
+        ("STYLE", svg_style("auto", "")),
         ("SYMBOLS", "".join(f'<g id="s{number}">{drawn}</g>' for number, drawn in enumerate(symbols.pieces))),
         ("DATA", b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()),
     ):

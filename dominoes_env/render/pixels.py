@@ -166,6 +166,8 @@ class _Brush:
     def _rect(self, rect: Rect) -> None:
         style = STYLES[rect.style]
         colours = self._colours
+        if not style.opacity:
+            return
         if style.opacity != 1:
             red, green, blue = (int(colours[style.fill][place : place + 2], 16) for place in (1, 3, 5))
             fill = (red, green, blue, round(255 * style.opacity))

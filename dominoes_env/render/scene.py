@@ -1,7 +1,8 @@
-"""A whole picture of a view as plain shapes, in the unit of the layout: what the painters (SVG, pixels) put on.
+"""Pictures of a view as plain shapes, in the unit of the layout: what the painters (SVG, pixels) put on.
 
-From top to bottom: what is played, the other seats, the table, the own hand. All text is placed here and only
-measured roughly; a painter may use any font.
+The whole one has from top to bottom: what is played, the other seats, the table, the own hand. All text is placed here
+and only measured roughly; a painter may use any font. For pages that have the rest as text there are the table and
+single tiles alone.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ __all__ = [
     "Shape",
     "Tile",
     "compose",
+    "compose_table",
+    "compose_tile",
     "scene_width",
     "variant_title",
 ]
@@ -93,6 +96,7 @@ class Ghost:
     number_x: float
     number_y: float
     """The middle of the half that would touch."""
+    end: int
     title: str
 
 
@@ -191,6 +195,27 @@ def compose(view: View, *, height: float = 0, is_fixed: bool = False) -> Scene:
 def scene_width(view: View) -> float:
     """How wide the picture of a view is."""
     return view.layout.width + 2 * (_MARGIN + _INSET)
+
+
+def compose_table(view: View, *, height: float = 0) -> Scene:
+    """The felt with the line of play alone; its width is the layout's and a margin.
+
+    Args:
+        view: what is to be seen.
+        height: the least height.
+    """
+    width, table = view.layout.width + 2 * _INSET, max(view.layout.height + 1.2, height)
+    shapes: list[Shape] = [Panel(0, 0, width, table, 0.6, "felt")]
+    _line_of_play(shapes, view, 0, width, table)
+    return Scene(width, table, "The table", _joined(_table_sentences(view)), tuple(shapes))
+
+
+def compose_tile(tile: int | None) -> Scene:
+    """One upright tile, face down if it is None, and room for its shadow."""
+    title = "a hidden tile" if tile is None else format_tile(tile)
+    place = (0.04, 0.02, 1, 2)
+    shape = Back(*place, "") if tile is None else Tile(*place, int(HIGH[tile]), int(LOW[tile]), "")
+    return Scene(1.08, 2.08, title, "", (shape,))
 
 
 @lru_cache(maxsize=64)
@@ -327,15 +352,27 @@ def _pile(shapes: list[Shape], view: View, y: float, width: float) -> float:
 
 
 def _table(shapes: list[Shape], view: View, y: float, width: float, height: float) -> None:
-    """The felt with the line of play in its middle, smaller where there is not room enough."""
-    layout = view.layout
+    """The felt with the line of play in its middle."""
     shapes.append(Panel(_MARGIN, y, width - 2 * _MARGIN, height + 2 * _STRIP, 0.6, "felt"))
     _table_head(shapes, view, y + _STRIP / 2 + 0.1, width)
+    _line_of_play(shapes, view, y + _STRIP, width, height)
+    bottom = y + height + 1.5 * _STRIP - 0.1
+    told = " · ".join(text for text in (view.last_move_text, view.status_text) if text)
+    if _span(told, _TEXT) > width - 2 * _MARGIN - _PAD:
+        told = view.status_text
+    runs = (Run(_clipped(told, _TEXT, width - 2 * _MARGIN - _PAD), "felt_ink"),)
+    shapes.append(Label(width / 2, bottom, runs, _TEXT, "middle"))
+
+
+def _line_of_play(shapes: list[Shape], view: View, y: float, width: float, height: float) -> None:
+    """The tiles that have been laid and the places of the next ones, in the middle of a rectangle that begins at
+    (0, y), smaller where it has not room enough."""
+    layout = view.layout
     scale = min(1, (height - 1) / layout.height) if layout.height else 1
-    left, top = (width - layout.width * scale) / 2, y + _STRIP + (height - layout.height * scale) / 2
+    left, top = (width - layout.width * scale) / 2, y + (height - layout.height * scale) / 2
     if not layout.boxes:
-        text = "No tile has been laid"
-        shapes.append(Label(width / 2, y + _STRIP + height / 2, (Run(text, "felt_muted"),), _TEXT, "middle"))
+        text = (Run("No tile has been laid", "felt_muted"),)
+        shapes.append(Label(width / 2, y + height / 2, text, _TEXT, "middle"))
     last = view.last_move.box if view.last_move else None
 
     def place(box: Box) -> tuple[float, float, float, float]:
@@ -347,12 +384,6 @@ def _table(shapes: list[Shape], view: View, y: float, width: float, height: floa
         laid = f"laid by {view.seats[view.mover_of(box.move)].name}"
         title = f"{format_tile(box.tile)}, {laid}" + (", the spinner" if box.is_spinner else "")
         shapes.append(Tile(*place(box), box.first, box.second, title, index == last, box.is_spinner))
-    bottom = y + height + 1.5 * _STRIP - 0.1
-    told = " · ".join(text for text in (view.last_move_text, view.status_text) if text)
-    if _span(told, _TEXT) > width - 2 * _MARGIN - _PAD:
-        told = view.status_text
-    runs = (Run(_clipped(told, _TEXT, width - 2 * _MARGIN - _PAD), "felt_ink"),)
-    shapes.append(Label(width / 2, bottom, runs, _TEXT, "middle"))
 
 
 def _table_head(shapes: list[Shape], view: View, middle: float, width: float) -> None:
@@ -377,18 +408,13 @@ def _ghost(end: int, box: Box, x: float, y: float, width: float, height: float) 
     number = box.second if is_far else box.first
     half = min(width, height) / 2
     number_x, number_y = (x + width - half, y + height - half) if is_far else (x + half, y + half)
-    return Ghost(x, y, width, height, number, number_x, number_y, f"end {end}: open for a tile with {number}")
+    title = f"end {end}: open for a tile with {number}"
+    return Ghost(x, y, width, height, number, number_x, number_y, end, title)
 
 
 def _description(view: View) -> str:
     """All that the picture shows, in sentences."""
-    sentences = [view.last_move_text, view.status_text]
-    line = " ".join(format_tile(box.tile) for box in view.layout.boxes)
-    sentences.append(f"Laid in order of play: {line}" if line else "No tile has been laid")
-    if view.ends:
-        sentences.append("Open ends: " + ", ".join(f"{number} at end {end}" for end, number in view.ends.items()))
-    if view.exposed_count is not None:
-        sentences.append(f"The open ends count {view.exposed_count}")
+    sentences = [view.last_move_text, view.status_text, *_table_sentences(view)]
     sentences.append(f"The boneyard holds {view.boneyard}")
     for seat in view.seats:
         held = ", ".join(map(format_tile, seat.hand))
@@ -399,4 +425,19 @@ def _description(view: View) -> str:
         if seat.lacking:
             text += f", shown not to hold {', '.join(map(str, seat.lacking))}"
         sentences.append(text)
+    return _joined(sentences)
+
+
+def _table_sentences(view: View) -> list[str]:
+    """What lies on the table, without full stops."""
+    line = " ".join(format_tile(box.tile) for box in view.layout.boxes)
+    sentences = [f"Laid in order of play: {line}" if line else "No tile has been laid"]
+    if view.ends:
+        sentences.append("Open ends: " + ", ".join(f"{number} at end {end}" for end, number in view.ends.items()))
+    if view.exposed_count is not None:
+        sentences.append(f"The open ends count {view.exposed_count}")
+    return sentences
+
+
+def _joined(sentences: Sequence[str]) -> str:
     return " ".join(f"{text}." for text in sentences if text)

@@ -83,7 +83,7 @@ class Style(NamedTuple):
     fill: str = ""
     """Empty: not filled."""
     opacity: float = 1
-    """Of the fill."""
+    """Of the fill; 0: not to be seen, but to be hit."""
     edge: str = ""
     """The colour of the outline, or of the line; empty: none."""
     width: float = 0
@@ -110,6 +110,7 @@ STYLES: dict[str, Style] = {
     "back": Style("back", edge="back_edge", width=0.025),
     "mark": Style(edge="back_mark", width=0.03),
     "last": Style("last"),
+    "hit": Style("felt", 0),
     "ghost": Style("felt_ink", 0.05, "felt_muted", 0.03, is_dashed=True),
 }
 
@@ -168,6 +169,8 @@ def strokes(shape: Shape) -> Iterator[Stroke]:
     elif isinstance(shape, Dot):
         yield Disc(shape.role, shape.x, shape.y, shape.radius)
     elif isinstance(shape, Ghost):
+        # an area around it that can be hit with a finger
+        yield Rect("hit", shape.x - 0.3, shape.y - 0.3, shape.width + 0.6, shape.height + 0.6, 0.3)
         yield Rect("ghost", shape.x + 0.08, shape.y + 0.08, shape.width - 0.16, shape.height - 0.16, 0.16)
         size = 0.56 * min(shape.width, shape.height)
         yield Text(shape.number_x, shape.number_y, size, "middle", (Run(str(shape.number), "felt_ink"),))

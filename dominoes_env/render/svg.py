@@ -1,4 +1,7 @@
-"""A view as SVG: one self-contained picture without scripts, ids or fonts of its own."""
+"""A view as SVG: one self-contained picture without scripts, ids or fonts of its own.
+
+For pages that allow no style but their stylesheets' there are pictures without colours, and :func:`svg_style` for them.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,21 @@ from collections.abc import Iterator
 from typing import Literal
 from xml.sax.saxutils import escape
 
-from dominoes_env.render.scene import Dot, Label, Panel, Scene, Shape, compose
+from dominoes_env.render.scene import Dot, Ghost, Label, Panel, Scene, Shape, compose, compose_table, compose_tile
 from dominoes_env.render.strokes import DASH, STYLES, THEMES, Disc, Line, Rect, Stroke, Style, strokes
 from dominoes_env.render.view import View
 
-__all__ = ["Theme", "hundredths", "shape_svg", "stroke_svg", "style_sheet", "titled_svg", "view_svg"]
+__all__ = [
+    "Theme",
+    "hundredths",
+    "shape_svg",
+    "stroke_svg",
+    "svg_style",
+    "table_svg",
+    "tile_svg",
+    "titled_svg",
+    "view_svg",
+]
 
 Theme = Literal["auto", "light", "dark"]
 
@@ -18,30 +31,51 @@ _PIXELS = 30  # the nominal size of a unit on a page that has room
 _FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif"
 
 
-def view_svg(view: View, *, theme: Theme = "auto", height: float = 0) -> str:
+def view_svg(view: View, *, theme: Theme = "auto", height: float = 0, has_style: bool = True) -> str:
     """The view as an ``<svg>`` element.
 
     Args:
         view: what is to be seen.
         theme: ``"light"``, ``"dark"``, or ``"auto"``: as the reader's system asks.
         height: the least height of the picture, in units (half tiles), to give all pictures of a game one size.
+        has_style: False leaves the colours to the page's :func:`svg_style`.
 
     Raises:
         ValueError: for an unknown theme.
     """
     if theme not in ("auto", *THEMES):
         raise ValueError(f"theme={theme!r} is not allowed; allowed: auto, light, dark")
-    return "".join(_svg(compose(view, height=height), theme))
+    return "".join(_svg(compose(view, height=height), theme, has_style))
 
 
-def _svg(scene: Scene, theme: Theme) -> Iterator[str]:
+def table_svg(view: View, *, height: float = 0) -> str:
+    """The table of a view alone, for a page with :func:`svg_style`.
+
+    The place of the next tile at an open end is a ``<g data-end="1">`` with an area to hit that is larger than it.
+    ``height`` is the least height in units.
+    """
+    return "".join(_svg(compose_table(view, height=height), "auto", False))
+
+
+def tile_svg(tile: int | None) -> str:
+    """One upright tile by its id, None: face down, for a page with :func:`svg_style`; the page says what it is."""
+    scene = compose_tile(tile)
+    size = f"{hundredths(scene.width)} {hundredths(scene.height)}"
+    body = "".join(map(shape_svg, scene.shapes))
+    return f'<svg class="dominoes-auto" aria-hidden="true" viewBox="0 0 {size}">{body}</svg>'
+
+
+def _svg(scene: Scene, theme: Theme, has_style: bool) -> Iterator[str]:
     width, height = hundredths(scene.width), hundredths(scene.height)
-    style = style_sheet(theme, f".dominoes-{theme} ")
     pixels = round(scene.width * _PIXELS), round(scene.height * _PIXELS)
+    scope = f".dominoes-{theme} "
+    fitted, style = "", ""
+    if has_style:
+        fitted, style = ' style="max-width:100%;height:auto"', f"<style>{svg_style(theme, scope)}</style>"
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="dominoes-{theme}" role="img" viewBox="0 0 {width} {height}"'
-        f' width="{pixels[0]}" height="{pixels[1]}" style="max-width:100%;height:auto">'
-        f"<title>{escape(scene.title)}</title><desc>{escape(scene.description)}</desc><style>{style}</style>"
+        f' width="{pixels[0]}" height="{pixels[1]}"{fitted}>'
+        f"<title>{escape(scene.title)}</title><desc>{escape(scene.description)}</desc>{style}"
     )
     yield from map(shape_svg, scene.shapes)
     yield "</svg>"
@@ -52,8 +86,11 @@ def hundredths(length: float) -> str:
     return f"{length * 100:.1f}".rstrip("0").rstrip(".") or "0"
 
 
-def style_sheet(theme: Theme, scope: str = "") -> str:
-    """The styles as classes, after the selector ``scope``; told anew for the dark where the reader's system chooses."""
+def svg_style(theme: Theme = "auto", scope: str = ".dominoes-auto ") -> str:
+    """The colours of pictures as text of a stylesheet, light or dark as the reader's system asks or as ``theme`` says.
+
+    ``scope`` is what its selectors begin with: by default it is for the pictures without a style of their own.
+    """
     colours = THEMES["dark" if theme == "dark" else "light"]
     text = f"{scope}text{{font-family:{_FONT}}}{scope}.bold{{font-weight:650}}" + _classes(scope, colours)
     if theme == "auto":
@@ -86,8 +123,12 @@ def shape_svg(shape: Shape) -> str:
 
 
 def titled_svg(shape: Shape, drawn: str) -> str:
-    """The elements of a shape in a group with its text, if it has one."""
-    return drawn if isinstance(shape, Panel | Label | Dot) else f"<g><title>{escape(shape.title)}</title>{drawn}</g>"
+    """The elements of a shape, in a group with its text if it is a thing, an open end's with its number."""
+    if isinstance(shape, Panel | Label | Dot):
+        return drawn
+    end = f' data-end="{shape.end}"' if isinstance(shape, Ghost) else ""
+    title = f"<title>{escape(shape.title)}</title>" if shape.title else ""
+    return f"<g{end}>{title}{drawn}</g>"
 
 
 def stroke_svg(stroke: Stroke) -> str:
