@@ -11,6 +11,17 @@ import numpy as np
 from agents.advice import Advice
 from agents.counts import Count
 from agents.events import Event
+from agents.sentences import (
+    booked_columns,
+    booked_rows,
+    help_given,
+    hint_sentence,
+    is_penalty,
+    match_sentence,
+    round_ending,
+    round_winner,
+    verb,
+)
 from agents.session import Session
 from dominoes_env.engine.actions import decode_action
 from dominoes_env.engine.variants import VARIANTS, describe_rules
@@ -49,21 +60,8 @@ def who(session: Session, seat: int) -> str:
     return "you" if seat == session.seat else f"player_{seat}"
 
 
-def _names(session: Session, seats: Sequence[int]) -> str:
-    names = [who(session, seat) for seat in seats]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _verb(session: Session, seats: Sequence[int], plain: str, third: str) -> str:
-    return plain if len(seats) > 1 or session.seat in seats else third
-
-
-def _points(number: int) -> str:
-    return f"{number} {'point' if abs(number) == 1 else 'points'}"
-
-
-def _is_penalty(session: Session) -> bool:
-    return session.rules.settlement == "penalty_each"
+def _all_names(session: Session) -> list[str]:
+    return [who(session, seat) for seat in range(session.rules.num_players)]
 
 
 def game_lines(session: Session) -> list[str]:
@@ -80,7 +78,7 @@ def game_lines(session: Session) -> list[str]:
 def progress_lines(session: Session, *, full: str = "#", empty: str = ".") -> list[str]:
     """How the match stands: what it goes to, and a line a side with its score and a bar."""
     rules, scores = session.rules, session.game.scores
-    unit = "penalty points, fewest win" if _is_penalty(session) else "points"
+    unit = "penalty points, fewest win" if is_penalty(session.rules) else "points"
     most = f" of at most {rules.max_rounds}" if rules.max_rounds else ""
     lines = [f"match to {rules.target} {unit}, round {session.game.round}{most}"]
     if session.game.episode == "round":
@@ -118,8 +116,8 @@ def log_lines(session: Session, events: Sequence[Event]) -> list[str]:
         event = event.seen_by(session.seat)
         if event.kind == "deal":
             assert event.seat is not None
-            verb = _verb(session, [event.seat], "lead", "leads")
-            lines.append(f"round {event.round}: {who(session, event.seat)} {verb}")
+            leads = verb(session, [event.seat], "lead", "leads")
+            lines.append(f"round {event.round}: {who(session, event.seat)} {leads}")
         if event.kind not in ("play", "draw", "pass"):
             continue
         assert event.seat is not None
@@ -129,10 +127,10 @@ def log_lines(session: Session, events: Sequence[Event]) -> list[str]:
             following = events[place + 1] if place + 1 < len(events) else None
             if following is None or (following.kind, following.seat) != ("draw", event.seat):
                 what = " ".join(drawn) if event.drawn else _tiles(len(drawn))
-                lines.append(f"{name}  {_verb(session, [event.seat], 'draw', 'draws')} {what}")
+                lines.append(f"{name}  {verb(session, [event.seat], 'draw', 'draws')} {what}")
                 drawn = []
         elif event.kind == "pass":
-            lines.append(f"{name}  {_verb(session, [event.seat], 'pass', 'passes')}: nothing fits")
+            lines.append(f"{name}  {verb(session, [event.seat], 'pass', 'passes')}: nothing fits")
         else:
             lines.append(f"{name}  {event.word:6}{_count_text(event.count)}".rstrip())
     return lines
@@ -180,37 +178,18 @@ def _opinion(advice: Advice | None, action: int) -> str:
 def hint_text(session: Session, advice: Advice) -> str:
     """The advice in a sentence: what its agent would do, and by how much."""
     words = dict(zip(session.game.legal_actions, session.game.legal_words, strict=True))
-    told = f"{advice.agent} would play {words[advice.best]}"
-    if len(advice.actions) == 1:
-        return f"{words[advice.best]} is the only move"
-    if advice.values is not None:
-        if advice.lead is not None:
-            told += f", {abs(advice.lead):.1f} points {'better' if advice.lead >= 0 else 'worse'} than the next best"
-        told += f" (it expects {advice.value_of(advice.best):+.1f} in this round)"
-    elif advice.probabilities is not None:
-        told += f": {100 * advice.probabilities[advice.actions.index(advice.best)]:.0f} % of its choice"
-    return told
+    return hint_sentence(advice, words[advice.best])
 
 
 def round_lines(session: Session, event: Event) -> list[str]:
     """How a round ended, and who booked what for which hand."""
-    rules = session.rules
-    if event.seat is not None:
-        how = f"{who(session, event.seat)} went out"
-    elif event.is_blocked:
-        how = "blocked, nobody can move"
-    else:
-        how = f"{_names(session, _reached(session, event))} reached {rules.target}"
-    lines = [f"Round {event.round} is over: {how}.", _winner_line(session, event), ""]
-    sign = -1 if _is_penalty(session) else 1
-    is_scored = rules.end_scoring != "none"
-    booked = ["at ends", "for hands", "round"] if is_scored else ["penalty" if sign < 0 else "booked"]
-    rows = [["", "pips", *booked, "match", "left in hand"]]
-    for seat in range(rules.num_players):
-        hands, whole = sign * event.points[seat], event.round_points[seat]
-        booked = [f"{whole - hands:+}", f"{hands:+}", f"{whole:+}"] if is_scored else [f"{hands:+}"]
+    names = _all_names(session)
+    ending, winner = round_ending(session, event, names), round_winner(session, event, names)
+    lines = [f"Round {event.round} is over: {ending}.", winner, ""]
+    rows = [["", "pips", *booked_columns(session.rules), "match", "left in hand"]]
+    for seat, booked in enumerate(booked_rows(session.rules, event)):
         hand = "".join(f"[{tile}]" for tile in event.hands[seat]) or "nothing"
-        rows.append([who(session, seat), str(event.pips[seat]), *booked, str(event.scores[seat]), hand])
+        rows.append([names[seat], str(event.pips[seat]), *booked, str(event.scores[seat]), hand])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for name, *numbers, hand in rows:
         cells = [f"{number:>{width}}" for number, width in zip(numbers, widths[1:], strict=False)]
@@ -218,39 +197,9 @@ def round_lines(session: Session, event: Event) -> list[str]:
     return lines
 
 
-def _reached(session: Session, event: Event) -> list[int]:
-    return [seat for seat in range(session.rules.num_players) if event.scores[seat] >= session.rules.target]
-
-
-def _winner_line(session: Session, event: Event) -> str:
-    """Who won the deal, and that nobody did."""
-    sides = len(event.winners) / (2 if session.rules.teams else 1)
-    names = _names(session, event.winners).capitalize() if event.winners else ""
-    if sides == 1:
-        return f"{names} {_verb(session, event.winners, 'win', 'wins')} the round."
-    return f"The round is tied between {_names(session, event.winners)}." if event.winners else "Nobody wins the round."
-
-
 def match_lines(session: Session) -> list[str]:
     """Who won the game, and what help there was."""
-    game = session.game
-    lines = []
-    if game.episode == "match":
-        scores = " to ".join(map(str, dict.fromkeys(sorted(game.scores, reverse=not _is_penalty(session)))))
-        rounds = f"{game.round} {'round' if game.round == 1 else 'rounds'}"
-        if game.winners:
-            shared = " together" if len(game.winners) > (2 if session.rules.teams else 1) else ""
-            names = _names(session, game.winners).capitalize()
-            verb = _verb(session, game.winners, "have", "has")
-            lines.append(f"{names} {verb} won the match{shared}, {scores}, in {rounds}.")
-        else:
-            lines.append(f"The match is over undecided after {rounds}, {scores}.")
-    help_given = [
-        f"{number} {what if number == 1 else what + 's'}"
-        for number, what in ((session.num_hints, "hint"), (session.num_undone, "undo"))
-        if number
-    ]
-    return [*lines, *([f"With {' and '.join(help_given)}."] if help_given else [])]
+    return [line for line in (match_sentence(session, _all_names(session)), help_given(session)) if line]
 
 
 def help_lines(session: Session, width: int) -> list[str]:

@@ -138,6 +138,16 @@ class Session:
         return not self.game.is_over and self.game.turn in self.persons
 
     @property
+    def can_undo(self) -> bool:
+        """Whether :meth:`undo` would do something."""
+        return bool(self._choices)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether :meth:`redo` would do something."""
+        return bool(self._undone)
+
+    @property
     def events(self) -> tuple[Event, ...]:
         """All that has happened, from the first deal on."""
         return tuple(self._events)
