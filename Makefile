@@ -1,11 +1,11 @@
-# Everything runs in .venv, which `install` makes; nothing else on the machine is touched.
+# Everything runs in .venv, which `install` makes; nothing else on the machine is touched, but by `browser`.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: install demo test soak lint format notebooks bench docs clean
+.PHONY: install demo browser test soak lint format notebooks bench docs clean
 
 install: $(STAMP)
 
@@ -19,6 +19,14 @@ $(STAMP): pyproject.toml constraints.txt
 # Train on the draw game for a few minutes, then measure against the random and the greedy player.
 demo: install
 	$(BIN)/dominoes demo
+
+# Debian's Chromium, in which the tests of the page run (without it they are skipped). It is installed for the whole
+# machine, by apt-get, as root or through sudo.
+browser:
+	@if command -v chromium; then chromium --version; else \
+	  echo "Installing the Debian package chromium, for the tests of the page ..."; \
+	  if [ "$$(id -u)" = 0 ]; then root=; else root=sudo; fi; \
+	  $$root apt-get update --quiet=2 && $$root apt-get install --yes --quiet=2 --no-install-recommends chromium; fi
 
 test: install
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal

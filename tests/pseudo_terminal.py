@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import fcntl
 import os
@@ -113,6 +114,7 @@ class PseudoTerminal:
         self.attributes = termios.tcgetattr(slave)
         self.slave = slave
         self.written = ""
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
         surroundings = {**os.environ, "TERM": "xterm-256color", "DOMINOES_QUIET": "1", "PYTHONUTF8": "1", **environment}
         self.process = subprocess.Popen(
             command,
@@ -139,7 +141,7 @@ class PseudoTerminal:
         """Take in what the program writes within so many seconds, at most once."""
         if not select.select([self.master], [], [], seconds)[0]:
             return False
-        text = os.read(self.master, 65536).decode()
+        text = self.decoder.decode(os.read(self.master, 65536))  # a sign may come in two parts
         self.written += text
         self.screen.feed(text)
         return True

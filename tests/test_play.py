@@ -71,6 +71,8 @@ class Person:
             self.terminal.wait_until(
                 lambda screen: screen.has_left or is_asking(screen) or "Enter: the next round" in screen.text
             )
+            while self.terminal.read(0.05):
+                pass  # a frame may come in parts
             screen = self.terminal.screen
             if screen.has_left:
                 return False

@@ -18,6 +18,7 @@ from training.command_records import add_record, add_render, add_replay
 from training.command_ship import add_ship
 from training.command_tournament import add_tournament
 from training.command_train import add_demo, add_train
+from training.command_web import add_web
 
 __all__ = ["main"]
 
@@ -27,6 +28,7 @@ _EPILOG = """
 a first evening:
   dominoes variants                                       the games
   dominoes play --variant all_fives                       a match against the machine; ? is help
+  dominoes web --open                                     the same, and more, on a page in the browser
   dominoes train --variant draw --minutes 5 --out runs/first
   dominoes evaluate runs/first greedy --deals 2000
 """
@@ -78,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=_VERSION, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     add_play(commands)
+    add_web(commands)
     add_train(commands)
     add_evaluate(commands)
     add_tournament(commands)

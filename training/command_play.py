@@ -11,9 +11,10 @@ from typing import Any
 from training.command_line import add_command, refuse_lost_output
 from training.command_rules import add_rule_flags, are_rules_given, rules_of, rules_of_policies
 
-__all__ = ["add_play"]
+__all__ = ["OPPONENT", "add_play", "state_directory"]
 
-_OPPONENT = "pimc:50"
+#: Against whom a person plays who does not say.
+OPPONENT = "pimc:50"
 
 
 def add_play(commands: Any) -> None:
@@ -23,7 +24,7 @@ def add_play(commands: Any) -> None:
         "--against",
         nargs="+",
         metavar="AGENT",
-        help=f"the others (see: dominoes agents): one for all, or one a seat in turn order (default: {_OPPONENT})",
+        help=f"the others (see: dominoes agents): one for all, or one a seat in turn order (default: {OPPONENT})",
     )
     parser.add_argument(
         "--partner", metavar="AGENT", help="your partner, where there are teams (default: as the others)"
@@ -76,7 +77,7 @@ def _opened(arguments: argparse.Namespace) -> tuple[Any, Path | None, bool]:
         session = Session.load(source)
         refuse_lost_output("--save", arguments.save)
         file = Path(arguments.save) if arguments.save else source
-        return session, file, file.parent != _directory()
+        return session, file, file.parent != state_directory()
     session = _new_session(arguments)
     if arguments.save is None:
         return session, _default_file(session), False
@@ -91,7 +92,7 @@ def _new_session(arguments: argparse.Namespace) -> Any:
     from agents.catalog import make_agent
     from agents.session import Session
 
-    names = arguments.against or [_OPPONENT]
+    names = arguments.against or [OPPONENT]
     _, rules = rules_of(arguments)
     extra = [arguments.partner] if arguments.partner else []
     trained_for = rules_of_policies(
@@ -115,7 +116,7 @@ def _new_session(arguments: argparse.Namespace) -> Any:
     return Session(rules, opponents, seat, arguments.seed, arguments.episode or "match")
 
 
-def _directory() -> Path | None:
+def state_directory() -> Path | None:
     """Where games are saved that are not told where; None: there is no home."""
     try:
         return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "dominoes"
@@ -127,7 +128,7 @@ def _default_file(session: Any) -> Path | None:
     from dominoes_env.engine.variants import describe_rules
 
     variant, _ = describe_rules(session.rules)
-    directory = _directory()
+    directory = state_directory()
     if directory is None:
         return None
     file = directory / f"{variant}-{session.seed}.json"
@@ -144,7 +145,7 @@ def _default_file(session: Any) -> Path | None:
 
 
 def _last_game() -> Path:
-    directory = _directory()
+    directory = state_directory()
     games = [] if directory is None else sorted(directory.glob("*.json"), key=lambda file: file.stat().st_mtime)
     if not games:
         raise ValueError(f"--resume: there is no saved game in {directory}; allowed: a file")
