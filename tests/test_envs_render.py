@@ -290,11 +290,11 @@ def test_copies_are_rendered_too(mode):
 def test_a_mode_that_lacks_something_says_what_to_install(monkeypatch, module, mode, extra):
     monkeypatch.setitem(sys.modules, module, None)
     for form in FORMS:
-        with pytest.raises(ImportError, match=rf"pip install 'dominoes_env\[{extra}\]'"):
+        with pytest.raises(ModuleNotFoundError, match=rf"pip install 'dominoes_env\[{extra}\]'"):
             form("draw", render_mode=mode)
         form("draw", render_mode="ansi")
     if mode == "rgb_array":
-        with pytest.raises(ImportError, match="render"):
+        with pytest.raises(ModuleNotFoundError, match="render"):
             dominoes_env.vector_env(2, render_mode=mode)
 
 

@@ -135,7 +135,7 @@ def test_wrong_arguments_are_refused():
 
 def test_without_pillow_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
-    with pytest.raises(ImportError, match=r"pip install 'dominoes_env\[render\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'dominoes_env\[render\]'"):
         pixels.view_pixels(view_of(Game("draw", seed=1)))
 
 
@@ -153,6 +153,15 @@ def test_a_png_is_the_view(tmp_path):
     with Image.open(tmp_path / "a.png") as image:
         assert image.format == "PNG"
         assert np.array_equal(np.asarray(image), pixels.view_pixels(view, width=640, height=None, theme="dark"))
+
+
+def test_a_game_paints_itself():
+    game = played(make_rules("draw"), 2, 6)
+    assert np.array_equal(game.pixels(), pixels.view_pixels(view_of(game)))
+    options = {"width": 400, "height": None, "theme": "dark"}
+    assert np.array_equal(game.pixels(1, **options), pixels.view_pixels(view_of(game, 1), **options))
+    with pytest.raises(ValueError, match="player=2"):
+        game.pixels(2)
 
 
 @pytest.mark.parametrize("viewer", [None, 1])

@@ -54,7 +54,7 @@ class raw_env(SeatedEnv, AECEnv[str, Observation, int | None]):  # type: ignore[
 
     Raises:
         ValueError: for an argument that is not allowed; the message names it, its value and what is allowed.
-        ImportError: if what the render mode needs is not installed; the message names the extra.
+        ModuleNotFoundError: if what the render mode needs is not installed; the message names the extra.
     """
 
     metadata: ClassVar[dict[str, Any]] = {**METADATA, "is_parallelizable": False}

@@ -35,7 +35,7 @@ class Rendering:
 
     Raises:
         ValueError: for one that is not allowed.
-        ImportError: if what the mode needs is not installed, naming the extra.
+        ModuleNotFoundError: if what the mode needs is not installed, naming the extra.
     """
 
     def __init__(

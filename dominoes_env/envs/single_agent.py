@@ -51,7 +51,7 @@ class gym_env(gymnasium.Env[NDArray[np.int8], SupportsIndex]):
 
     Raises:
         ValueError: for an argument that is not allowed; the message names it, its value and what is allowed.
-        ImportError: if what the render mode needs is not installed; the message names the extra.
+        ModuleNotFoundError: if what the render mode needs is not installed; the message names the extra.
     """
 
     metadata: dict[str, Any] = METADATA

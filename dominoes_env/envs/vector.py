@@ -83,7 +83,7 @@ class vector_env(VectorEnv[NDArray[np.int8], ArrayLike, NDArray[Any]]):
 
     Raises:
         ValueError: for an argument that is not allowed; the message names it, its value and what is allowed.
-        ImportError: if what the render mode needs is not installed; the message names the extra.
+        ModuleNotFoundError: if what the render mode needs is not installed; the message names the extra.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium declares it

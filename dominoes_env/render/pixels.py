@@ -43,12 +43,13 @@ def require_pillow() -> None:
     """Nothing if Pillow is installed.
 
     Raises:
-        ImportError: naming the extra that brings it.
+        ModuleNotFoundError: naming the extra that brings it.
     """
     try:
         import PIL.Image  # noqa: F401
     except ImportError as error:
-        raise ImportError("pictures in pixels need Pillow: pip install 'dominoes_env[render]'") from error
+        message = "pictures in pixels need Pillow, the extra `render`: pip install 'dominoes_env[render]'"
+        raise ModuleNotFoundError(message) from error
 
 
 def view_pixels(
@@ -64,7 +65,7 @@ def view_pixels(
         theme: ``"light"`` or ``"dark"``.
 
     Raises:
-        ImportError: without Pillow.
+        ModuleNotFoundError: without Pillow.
         ValueError: for an unknown theme, or a size below 1.
     """
     return np.asarray(_painted(view, width, height, theme))

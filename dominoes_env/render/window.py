@@ -15,15 +15,15 @@ def require_window() -> None:
     """Nothing if all is installed that a window needs.
 
     Raises:
-        ImportError: naming the extra that brings it.
+        ModuleNotFoundError: naming the extra that brings it.
     """
     require_pillow()
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
         import pygame  # noqa: F401
     except ImportError as error:
-        message = "a window needs pygame-ce: pip install 'dominoes_env[window]'; without one there is 'ansi'"
-        raise ImportError(message) from error
+        message = "a window needs pygame-ce, the extra `window`: pip install 'dominoes_env[window]'; or choose 'ansi'"
+        raise ModuleNotFoundError(message) from error
 
 
 class Window:
@@ -47,7 +47,7 @@ class Window:
         """Show a view.
 
         Raises:
-            ImportError: without pygame-ce or Pillow.
+            ModuleNotFoundError: without pygame-ce or Pillow.
             RuntimeError: without a display.
         """
         if self.is_dismissed:
