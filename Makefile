@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: install demo test soak lint format bench clean
+.PHONY: install demo test soak lint format notebooks bench docs clean
 
 install: $(STAMP)
 
@@ -38,8 +38,16 @@ format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Run the notebooks from their Python halves and write them with their outputs.
+notebooks: install
+	$(BIN)/python notebooks/execute.py
+
 bench: install
 	$(BIN)/dominoes bench
+
+# The pages of docs/ that are made from the code.
+docs: install
+	$(BIN)/python docs/make_pages.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

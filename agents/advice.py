@@ -10,8 +10,12 @@ import numpy as np
 from agents.base import Agent, Turn, Turns
 from agents.catalog import make_agent
 from agents.learned import LearnedAgent
+from agents.match import turns_of
+from dominoes_env.arguments import MAX_SEED, checked_integer
+from dominoes_env.game import Game
+from dominoes_env.table import Table
 
-__all__ = ["BEST_ADVISER", "Advice", "advise", "check_adviser"]
+__all__ = ["BEST_ADVISER", "Advice", "advise", "check_adviser", "turn_of"]
 
 #: The strongest player that does not cheat and plays every variant; a hint of it takes a moment.
 BEST_ADVISER = "inference:200"
@@ -50,6 +54,24 @@ class Advice:
         """For JSON: NaN becomes None."""
         values = self.values and [None if np.isnan(value) else value for value in self.values]
         return {**asdict(self), "values": values, "lead": self.lead}
+
+
+def turn_of(game: Game, *, key: int = 0, history: bool = False) -> Turn:
+    """The decision that a game waits for, as the seat on turn may know it.
+
+    Args:
+        game: the game.
+        key: the random bits of the decision, an integer in [0, 2**64).
+        history: whether the observation ends with the round's actions, for agents that need them.
+
+    Raises:
+        ValueError: if the game is over, or for a key that is not allowed.
+    """
+    if game.is_over:
+        raise ValueError("game: it is over; allowed: a game in which somebody is to move")
+    table = Table(game.rules, history=history)
+    table.set_state(0, game.state, game.history)
+    return turns_of(table, np.arange(1), np.array([checked_integer("key", key, 0, MAX_SEED)], np.uint64))[0]
 
 
 def check_adviser(agent: Any) -> Agent:

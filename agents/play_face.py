@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from agents.advice import Advice
 from agents.base import Agent
@@ -118,11 +118,11 @@ class Face:
         """The end of a round among ``events``."""
         return next((event for event in events if event.kind == "round"), None)
 
-    def final_table(self) -> list[str]:
-        """The table at the end of the last round, hands laid open."""
+    def final_table(self, **how: Any) -> list[str]:
+        """The table at the end of the last round, hands laid open; ``how``: width and colour of ``view_text``."""
         finished = self.session.finished_round
         assert finished is not None
-        return view_text(self.session.rules, *finished).splitlines()
+        return view_text(self.session.rules, *finished, **how).splitlines()
 
 
 def events_of_round(session: Session) -> list[Event]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -68,7 +69,7 @@ class ScreenFace(Face):
             super().play()
         round_event = next(event for event in reversed(self.session.events) if event.kind == "round")
         lines = [
-            *self.fitted(self.final_table()),
+            *self.fitted(self.final_table),
             "",
             *round_lines(self.session, round_event),
             "",
@@ -155,10 +156,18 @@ class ScreenFace(Face):
             columns += 1
         return -(-count // columns)
 
-    def fitted(self, table: Sequence[str]) -> list[str]:
-        """The lines of the table, those broken that are too long."""
-        width = self.terminal.size[0] - 1
-        return [part for line in table for part in wrapped(line, width, " " * 10)]
+    def fitted(self, table: Callable[..., list[str]], others: int = 0) -> list[str]:
+        """The lines of the table, those broken that are too long; ``others``: the lines that stand beside it.
+
+        The line of play is drawn where there is room for it.
+        """
+        width, height = self.terminal.size
+        for drawn in (width - 1, 0):
+            lines = table(width=drawn, colour=self.has_colour)
+            parts = [part for line in lines for part in wrapped(line, width - 1, " " * 10)]
+            if len(parts) + others <= height:
+                break
+        return parts
 
     def styled(self, text: str, style: str) -> str:
         return f"{style}{text}{_PLAIN}" if self.has_colour else text
@@ -183,12 +192,12 @@ class ScreenFace(Face):
         width, height = self.terminal.size
         head = progress_lines(session, **self.bar)
         head[0] = self.styled(head[0], _BOLD)
-        table = self.fitted(table_lines(session))
         notes = [part for note in self.notes for part in wrapped(note, width - 1)]
         foot = [*(self.moves() if session.is_to_decide else []), *notes]
         prompt = f"your move: {self.typed}"
         keys = self.styled("arrows or number, Enter   h hint  u undo  r redo  ? help  q quit", _DIM)
         foot += ["", doing] if doing else [keys, prompt]
+        table = self.fitted(partial(table_lines, session), len(head) + len(foot))
         left = height - len(head) - len(table) - len(foot)
         gap = [""] if left > 4 else []
         room = max(min(left - 3 * len(gap), _LOG), 0)
@@ -219,7 +228,8 @@ class ScreenFace(Face):
         """How a round ended, until Enter is pressed; at the end of the game it is printed instead."""
         if self.session.is_over:
             return
-        lines = [*self.fitted(self.final_table()), "", *round_lines(self.session, event)]
+        told = round_lines(self.session, event)
+        lines = [*self.fitted(self.final_table, len(told) + 3), "", *told]
         progress = ["", *progress_lines(self.session, **self.bar)[1:]]
         if len(lines) + len(progress) < self.terminal.size[1] - 1:
             lines += progress

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -100,9 +101,10 @@ def _name_line(session: Session, seat: int) -> str:
     return f"player_{seat}  {name}{', your partner' if is_partner else ''}"
 
 
-def table_lines(session: Session) -> list[str]:
-    """The table as the person may see it."""
-    return view_text(session.rules, session.concealed(), session.game.history, viewer=session.seat).splitlines()
+def table_lines(session: Session, **how: Any) -> list[str]:
+    """The table as the person may see it; ``how``: the width and colour of ``view_text``."""
+    text = view_text(session.rules, session.concealed(), session.game.history, viewer=session.seat, **how)
+    return text.splitlines()
 
 
 def log_lines(session: Session, events: Sequence[Event]) -> list[str]:

@@ -40,6 +40,8 @@ _CODES = {
     b"OF": "end",
     b"[1~": "home",
     b"[4~": "end",
+    b"[5~": "pageup",
+    b"[6~": "pagedown",
 }
 _CONTROLS = {"\r": "enter", "\n": "enter", "\x7f": "backspace", "\x08": "backspace", "\x04": "quit", "\x15": "clear"}
 _CODE = re.compile(rb"\[[0-?]*[ -/]*[@-~]|O[ -~]")

@@ -3,7 +3,7 @@
 A tile is ``6-4``, the higher half first. An action is one word: ``6-4`` the lead, ``6-4@1`` the tile on end 1,
 ``draw``, ``pass``. A position is one line: the rules, then named fields, each after a ``|``, in any order:
 
-    draw num_players=2 | hands 6-1,5-5 / rest | boneyard 0-1,2-2 | layout 3-5 5-5@1 5-2@1 | turn 0
+    draw num_players=2 | hands 6-1,4-4 / rest | boneyard 0-1,2-2 | layout 3-5 5-5@1 5-2@1 | turn 0
 
 ==============  ====================================================================================================
 ``hands``       each seat's tiles; seats are divided by ``/``, ``-`` is an empty hand. The only field that must be there
@@ -15,7 +15,7 @@ A tile is ``6-4``, the higher half first. An action is one word: ``6-4`` the lea
 ``forced``      the opening rule names the lead (no value)
 ``drawn``       ``yes`` or ``no``: the mover has drawn this turn; need not be given, since the layout tells it
 ``lots``        the kept lot of each seat
-``lacking``     numbers that each seat has shown not to hold
+``lacking``     numbers that each seat has shown not to hold. Left out: what its passes and draws in the layout show
 ``scores``      of the match, and ``round_points`` the part of them booked in this round; left out: 0. Below 0 only
                 where a round can cost its winner points
 ``round``       its number, from 1
@@ -49,6 +49,7 @@ from dominoes_env.possible import (
     refuse_impossible_actions,
     refuse_unfinished,
     refuse_wrong_lead,
+    shown_lacking,
 )
 from dominoes_env.words import (
     STATUS_WORDS,
@@ -137,7 +138,7 @@ def format_position(rules: Rules, state: NDArray[Any], history: Sequence[int] = 
         fields.append("forced")
     if any(lot != NONE for lot in record["lots"]):
         fields.append("lots " + " / ".join(map(format_tile, record["lots"][:n])))
-    if any(record["lacking"]):
+    if any(record["lacking"] != shown_lacking(rules, int(record["starter"]), history)):
         fields.append("lacking " + " / ".join(map(_number_list, record["lacking"][:n])))
     for name in ("scores", "round_points"):
         if any(record[name]):
@@ -200,7 +201,7 @@ def parse_position(text: str, rules: Rules | None = None) -> tuple[Rules, NDArra
     turns = replay_layout(rules, state, history)
     _read_tiles(rules, state, fields)
     _read_turn(rules, state, fields, history, turns)
-    _read_shown(rules, state, fields)
+    _read_shown(rules, state, fields, history)
     _read_match(rules, state, fields)
     _read_ending(rules, state, fields)
     refuse_impossible_actions(rules, state, history)
@@ -344,8 +345,11 @@ def _read_turn(rules: Rules, state: NDArray[Any], fields: dict[str, str], histor
     state["has_drawn"] = drawn == "yes"
 
 
-def _read_shown(rules: Rules, state: NDArray[Any], fields: dict[str, str]) -> None:
+def _read_shown(rules: Rules, state: NDArray[Any], fields: dict[str, str], history: Sequence[int]) -> None:
     """The numbers that players have shown not to hold. Who has drawn in this turn may hold any in the new tile."""
+    if "lacking" not in fields:
+        state["lacking"] = shown_lacking(rules, int(state["starter"][0]), history)
+        return
     drawing = state["turn"][0] if state["has_drawn"][0] else NONE
     for seat, part in enumerate(_read(fields, "lacking", lambda value: _by_seat(rules, value), [])):
         for word in _words(part):

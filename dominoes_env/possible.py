@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dominoes_env.engine.moves import lay_tile, open_tiles
+from dominoes_env.engine.moves import lay_tile, open_tiles, show_lacking
 from dominoes_env.engine.opening import first_lead, tiles_above
 from dominoes_env.engine.rounds import round_is_blocked
 from dominoes_env.engine.rules import Rules
@@ -26,6 +26,7 @@ __all__ = [
     "refuse_impossible_actions",
     "refuse_unfinished",
     "refuse_wrong_lead",
+    "shown_lacking",
 ]
 
 #: Every amount that can be booked stays below it.
@@ -43,7 +44,7 @@ def may_score_below_zero(rules: Rules) -> bool:
 def refuse_impossible_actions(rules: Rules, state: NDArray[Any], history: Sequence[int]) -> None:
     """Refuse actions that those who took them could not take, by what they hold now or laid afterwards."""
     record = state[0]
-    seats, fitting = _walk(rules, int(record["starter"]), history)
+    seats, fitting, _ = _walk(rules, int(record["starter"]), history)
     counts = [int(count) for count in record["hand_counts"]]
     held = [int(hand) for hand in record["hands"]]  # now or since laid: all but what was laid before, and drawn
     drawn = [0] * rules.num_players
@@ -72,26 +73,33 @@ def refuse_impossible_actions(rules: Rules, state: NDArray[Any], history: Sequen
             raise ValueError(f"layout: {word}, who had no tile left then")
 
 
-def _walk(rules: Rules, starter: int, history: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Who took each action, and the tiles (bits) that touched an open end before it."""
+def _walk(rules: Rules, starter: int, history: Sequence[int]) -> tuple[list[int], list[int], NDArray[np.uint16]]:
+    """Who took each action, the tiles (bits) that touched an open end before it, and what each seat shows to lack."""
     board = empty_round(rules)
     seats: list[int] = []
     fitting: list[int] = []
     seat = starter
-    for action in history:
+    for place, action in enumerate(history):
         seats.append(seat)
         fitting.append(int(open_tiles(board[0])))
         if action < rules.draw_action:
             lay_tile(board[0], rules.row[0], action % rules.num_tiles, action // rules.num_tiles)
+        else:
+            show_lacking(board[0], seat, place > 0 and history[place - 1] == rules.draw_action)
         if action != rules.draw_action:
             seat = (seat + 1) % rules.num_players
-    return seats, fitting
+    return seats, fitting, board["lacking"][0]
+
+
+def shown_lacking(rules: Rules, starter: int, history: Sequence[int]) -> NDArray[np.uint16]:
+    """The numbers (bits) that each seat has shown not to hold by its passes and draws, shape (4,)."""
+    return _walk(rules, starter, history)[2]
 
 
 def refuse_wrong_lead(rules: Rules, state: NDArray[Any], history: Sequence[int]) -> None:
     """Refuse a forced lead that the opening did not name, and kept lots that are not where they should be."""
     record = state[0]
-    seats, _ = _walk(rules, int(record["starter"]), history)
+    seats, _, _ = _walk(rules, int(record["starter"]), history)
     dealt = [int(hand) for hand in record["hands"][: rules.num_players]]
     for action, seat in zip(history, seats, strict=True):
         if action < rules.draw_action:

@@ -222,6 +222,15 @@ def test_a_new_thread_adds_up_in_the_same_order(units):
         assert all((one == answers[0]).all() for one in answers), rows
 
 
+def test_the_first_weights_are_those_of_one_thread():
+    """The orthogonalisation rounds otherwise with more, as in a process that has more cores."""
+    networks = []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        networks.append(learner("draw", hidden=(128, 128)).actor)
+    assert all((one == two).all() for one, two in zip(*(network.parameters() for network in networks), strict=True))
+
+
 def test_the_magnet_follows_the_policy():
     slow = learner("draw", magnet_speed=0.25)
     before = [weight.clone() for weight in slow.magnet.parameters()]

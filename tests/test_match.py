@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from agents.match import AgentFailure, IllegalChoice, seatings, turns_of
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import make_rules
 from dominoes_env.table import Table
-from training.intervals import mean_interval
+from training.intervals import Interval, mean_interval
 
 GAMES = [
     ("draw", {}),
@@ -208,3 +210,10 @@ def test_progress_counts_the_deals():
     told = []
     play_match([make_agent("random")] * 2, make_rules("draw"), 25, batch=20, progress=told.append)
     assert told == [10, 10, 5]
+
+
+def test_an_interval_as_text():
+    assert Interval(0.5, 0.45, 0.56).text() == "0.50 ± 0.06"
+    assert Interval(0.5, 0.45, 0.56).text(1, scale=100) == "50.0 ± 6.0"
+    assert Interval(1.25, 1.0, 1.5).text(1, signed=True) == "+1.2 ± 0.2"
+    assert Interval(-1.0, -math.inf, math.inf).text() == "-1.00 ± ?"

@@ -140,6 +140,18 @@ def test_what_a_layout_tells() -> None:
     assert format_position(*parse_position(line + " | drawn yes")) == format_position(*parse_position(line))
     with pytest.raises(ValueError, match="drawn: 'no' is not allowed with this layout; allowed: yes"):
         parse_position(line + " | drawn no")
+    assert state["lacking"][0].tolist() == [1 << 2 | 1 << 5, 0, 0, 0]
+
+
+def test_what_passes_show_is_told_by_the_layout() -> None:
+    line = "classic_block | hands 1-1,4-2 / 3-2,3-3 | boneyard rest | layout 0-0 1-0@0 pass 5-0@1 5-3@1 | turn 0"
+    rules, state, history = parse_position(line)
+    assert state["lacking"][0].tolist() == [0, 0b11, 0, 0]
+    assert "lacking" not in format_position(rules, state, history)
+    nothing = parse_position(line + " | lacking - / -")[1]
+    assert not nothing["lacking"].any()
+    printed = format_position(rules, nothing, history)
+    assert "lacking - / -" in printed and parse_position(printed)[1] == nothing
 
 
 SEVENS = "hands 6-6,1-0 / 5-5,2-0"

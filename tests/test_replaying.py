@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
+from pseudo_terminal import PseudoTerminal, dominoes
 from random_games import played
 
 from dominoes_env.archive import format_record, record_to_json, write_records
@@ -190,117 +186,67 @@ def test_wrong_input_is_one_line(words, said, games, tmp_path, capsys):
 # The command in a terminal
 
 
-class Terminal:
-    """``dominoes`` with a terminal of its own."""
-
-    def __init__(self, *words: str) -> None:
-        pty = pytest.importorskip("pty")
-        self.master, slave = pty.openpty()
-        environment = {**os.environ, "TERM": "xterm", "DOMINOES_QUIET": "1", "COLUMNS": "100", "LINES": "50"}
-        command = [sys.executable, "-m", "training.cli", *words]
-        self.process = subprocess.Popen(
-            command, stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True
-        )
-        os.close(slave)
-        self.seen = ""
-
-    def until(self, pattern: str) -> str:
-        """Wait for the pattern, and give what came up to it."""
-        deadline = time.monotonic() + 60
-        while not (found := re.search(pattern, self.seen)):
-            assert time.monotonic() < deadline, self.seen
-            try:
-                self.seen += os.read(self.master, 65536).decode()
-            except OSError:
-                raise AssertionError(f"{pattern} did not come: {self.seen}") from None
-        text, self.seen = self.seen[: found.end()], self.seen[found.end() :]
-        return text
-
-    def press(self, keys: str, then: str) -> str:
-        os.write(self.master, keys.encode())
-        return self.until(then)
-
-    def ends(self) -> int:
-        code = self.process.wait(timeout=30)
-        os.close(self.master)
-        return code
+def replay(*words):
+    return PseudoTerminal(dominoes("replay", *words), width=200, height=50)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal")
 def test_replay_in_a_terminal(games):
-    record = a_match()
-    last = len(list(positions(record))) - 1
-    terminal = Terminal("replay", str(games))
-    try:
-        text = terminal.until("q quit")
-        assert "\x1b[2J" in text and f"position 0 of {last}" in text
+    last = len(list(positions(a_match()))) - 1
+    with replay(str(games)) as terminal:
+        terminal.wait_for("q quit")
+        assert terminal.screen.is_second and f"position 0 of {last} ·" in terminal.screen.text
         for keys, then in (
-            ("n", f"position 1 of {last}"),
-            ("\x1b[C", f"position 2 of {last}"),
-            (" ", f"position 3 of {last}"),
-            ("p", f"position 2 of {last}"),
-            ("\x1b[D", f"position 1 of {last}"),
+            ("n", f"position 1 of {last} "),
+            ("\x1b[C", f"position 2 of {last} "),
+            (" ", f"position 3 of {last} "),
+            ("p", f"position 2 of {last} "),
+            ("\x1b[D", f"position 1 of {last} "),
             ("pp", "this is the first position of the game"),
-            ("r", r"round 2 · the deal"),
-            ("l", f"position {last} of {last}"),
+            ("r", "round 2 · the deal"),
+            ("l", f"position {last} of {last} "),
             ("n", "this is the last position of the game"),
-            ("f", f"position 0 of {last}"),
+            ("f", f"position 0 of {last} "),
             ("x", "'x' is no key here"),
-            ("\x1b[15~", f"position 0 of {last}"),  # a function key
-            ("g", r"game 2 · Ann0 v Ann1 .*\r\nposition 0 of"),
-            ("b", "game 1 · "),
-            ("gg", r"game 3 · .*Ann3"),
+            ("\x1b[15~N", f"position 1 of {last} "),  # a function key means nothing
+            ("g", "game 2 · Ann0 v Ann1"),
+            ("\x1b[5~", "game 1 · "),
+            ("gg", "game 3 · Ann0 v Ann1 v Ann2 v Ann3"),
             ("g", "this is the last game"),
         ):
-            terminal.press(keys, then)
-            terminal.until("q quit")
-        os.write(terminal.master, b"q")
-        assert terminal.ends() == 0
-    finally:
-        terminal.process.kill()
+            terminal.type(keys)
+            terminal.wait_for(then)
+        terminal.resize(60, 30)
+        terminal.wait_for("game 3 · ")
+        terminal.type("q")
+        assert terminal.finish() == 0 and terminal.is_as_found
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal")
-@pytest.mark.parametrize("code", [0, 130])
-def test_a_terminal_is_left_as_it_was(games, code):
-    import termios
-
-    terminal = Terminal("replay", str(games), "--game", "2", "--recover")
-    try:
-        before = termios.tcgetattr(terminal.master)[3]
-        terminal.until("q quit")
-        assert not termios.tcgetattr(terminal.master)[3] & termios.ECHO
-        if code:
-            terminal.process.send_signal(signal.SIGINT)
-        else:
-            os.write(terminal.master, b"\x1b")
-        terminal.process.wait(timeout=30)
-        assert termios.tcgetattr(terminal.master)[3] == before
-        assert terminal.ends() == code
-    finally:
-        terminal.process.kill()
+@pytest.mark.parametrize(("keys", "code"), [("\x1b", 0), ("\x04", 0), ("\x03", 130)])
+def test_a_terminal_is_left_as_it_was(games, keys, code):
+    with replay(str(games), "--game", "2", "--recover") as terminal:
+        terminal.wait_for("q quit")
+        assert not terminal.is_as_found and "game 2 · " in terminal.screen.text
+        terminal.type(keys)
+        assert terminal.finish() == code
+        assert terminal.is_as_found and terminal.screen.has_left
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal")
 def test_damage_is_said_and_the_game_stays(games):
     lines = games.read_text().splitlines(keepends=True)
     games.write_text(lines[0] + lines[1][:300] + "\n" + lines[2])
-    terminal = Terminal("replay", str(games))
-    try:
-        terminal.until("q quit")
-        assert "game 1" in terminal.press("g", "line 2: no record, or one that breaks off")
-        assert terminal.press("q", "q quit")
-        assert terminal.ends() == 0
-    finally:
-        terminal.process.kill()
-    terminal = Terminal("replay", str(games), "--recover")
-    try:
-        text = terminal.until("q quit") + terminal.press("g", r"Ann3[\s\S]*q quit")
-        assert "this line is left out" in text
-        os.write(terminal.master, b"q")
-        assert terminal.ends() == 0
-    finally:
-        terminal.process.kill()
+    with replay(str(games)) as terminal:
+        terminal.wait_for("q quit")
+        terminal.type("g")
+        terminal.wait_until(lambda screen: "line 2: no record, or one that breaks off" in " ".join(screen.text.split()))
+        assert "game 1 · " in terminal.screen.text
+        terminal.type("q")
+        assert terminal.finish() == 0
+    with replay(str(games), "--recover") as terminal:
+        terminal.wait_until(lambda screen: "this line is left out" in " ".join(screen.text.split()))
+        terminal.type("g")
+        terminal.wait_for("Ann3")
+        terminal.type("q")
+        assert terminal.finish() == 0
 
 
 # Pictures

@@ -93,10 +93,11 @@ def add_replay(commands: Any) -> None:
 
 
 def _replay(arguments: argparse.Namespace) -> None:
+    from agents.terminal import has_keys
     from training.replaying import Walk, print_games, step_through
 
     messages: list[str] = []
-    is_plain = arguments.all or not (sys.stdout.isatty() and sys.stdin.isatty())
+    is_plain = arguments.all or not has_keys(sys.stdin, sys.stdout)
 
     def tell(message: str) -> None:
         if is_plain:

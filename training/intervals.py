@@ -26,6 +26,11 @@ class Interval:
         """The figure after ±: the way to the farther end (the nearer one may have been cut off at a bound)."""
         return max(self.high - self.mean, self.mean - self.low)
 
+    def text(self, digits: int = 2, *, scale: float = 1.0, signed: bool = False) -> str:
+        """``12.3 ± 0.4``, in so many decimals and times ``scale``; ``?`` for a half width that nothing bounds."""
+        half = f"{scale * self.half_width:.{digits}f}" if math.isfinite(self.half_width) else "?"
+        return f"{scale * self.mean:{'+' if signed else ''}.{digits}f} ± {half}"
+
     def to_dict(self) -> dict[str, float | None]:
         """``mean``, ``low`` and ``high`` as JSON values: what is infinite is None."""
         figures = {"mean": self.mean, "low": self.low, "high": self.high}

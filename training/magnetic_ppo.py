@@ -140,6 +140,7 @@ class MagneticPPO:
         self._size = games[0].observations.shape[1]
         self._keys = random_keys(config.seed, config.rows)
         self.rollout = Rollout.empty(config.rollout, config.rows, games[0])
+        torch.set_num_threads(1)  # before the first weights: their orthogonalisation rounds otherwise with more
         generator = torch.Generator().manual_seed(config.seed)
         num_actions = games[0].masks.shape[1]
         self.actor = _network(self._size, config.hidden, num_actions, 0.01, generator)
@@ -151,7 +152,6 @@ class MagneticPPO:
             for network in (self.actor, self.critic)
         ]
         self._orders = [np.random.Generator(np.random.PCG64([config.seed, number])) for number in range(2)]
-        torch.set_num_threads(1)
         threads = min(2, config.threads or num_cores())
         # Each thread has to be told: in one that was not, products of some shapes are added up in another order.
         self._pool = ThreadPoolExecutor(threads, "dominoes", torch.set_num_threads, (1,))

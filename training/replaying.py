@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TextIO
 
+from agents.terminal import Terminal, wrapped
 from dominoes_env.records import Position, Record, positions
 from dominoes_env.render.text import has_colour, view_text
 from dominoes_env.words import format_action
@@ -161,34 +160,15 @@ def print_games(walk: Walk, output: TextIO, *, only_one: bool) -> None:
 
 _HELP = "→ n next  ← p previous  ↑ f first  ↓ l last  r next round  g next game  b game before  q quit"
 _KEYS: dict[str, Callable[[Walk], str]] = {
-    **dict.fromkeys(("n", " ", "\r", "\n", "right"), Walk.next),
-    **dict.fromkeys(("p", "\x7f", "\b", "left"), Walk.previous),
+    **dict.fromkeys(("n", " ", "enter", "right"), Walk.next),
+    **dict.fromkeys(("p", "backspace", "left"), Walk.previous),
     **dict.fromkeys(("f", "up", "home"), Walk.first),
     **dict.fromkeys(("l", "down", "end"), Walk.last),
     "r": Walk.next_round,
     **dict.fromkeys(("g", "pagedown"), Walk.next_game),
     **dict.fromkeys(("b", "pageup"), Walk.previous_game),
 }
-_QUIT = ("q", "escape", "")
-#: What terminals send for keys that are no letters, after the escape sign.
-_SEQUENCES = {
-    "[A": "up",
-    "[B": "down",
-    "[C": "right",
-    "[D": "left",
-    "OA": "up",
-    "OB": "down",
-    "OC": "right",
-    "OD": "left",
-    "[H": "home",
-    "[F": "end",
-    "OH": "home",
-    "OF": "end",
-    "[1~": "home",
-    "[4~": "end",
-    "[5~": "pageup",
-    "[6~": "pagedown",
-}
+_QUIT = ("q", "escape", "quit")
 
 
 def step_through(walk: Walk, *, messages: list[str]) -> None:
@@ -196,63 +176,18 @@ def step_through(walk: Walk, *, messages: list[str]) -> None:
 
     Args:
         walk: where to begin.
-        messages: shown below the position, and taken out; somebody else may add to them.
+        messages: shown below the position until the next key; somebody else may add to them.
     """
-    output = sys.stdout
-    with _keys() as keys:
-        while True:
-            text = walk.text(colour=has_colour(output), width=shutil.get_terminal_size().columns)
-            print("\x1b[H\x1b[2J" + text, end="\n\n", file=output)
-            while messages:
-                print(messages.pop(0), file=output)
-            print(_HELP, file=output, flush=True)
-            key = next(keys, "")
-            if key in _QUIT:
-                return
-            said = _KEYS[key](walk) if key in _KEYS else "" if key == "unknown" else f"{key!r} is no key here"
-            if said:
-                messages.append(said)
-
-
-@contextmanager
-def _keys() -> Iterator[Iterator[str]]:
-    """The keys that are pressed, one by one, without Return; ends with the input."""
-    try:
-        import termios
-        import tty
-    except ImportError:
-        yield _windows_keys()
-        return
-    source = sys.stdin.fileno()
-    before = termios.tcgetattr(source)
-    try:
-        tty.setcbreak(source)
-        yield _posix_keys(source)
-    finally:
-        termios.tcsetattr(source, termios.TCSADRAIN, before)
-
-
-def _posix_keys(source: int) -> Iterator[str]:
-    import select
-
-    while first := os.read(source, 1):
-        if first != b"\x1b":
-            yield first.decode("ascii", "replace").lower()
-            continue
-        rest = b""  # an escape alone, or the beginning of a key's sequence, which comes at once
-        while len(rest) < 4 and select.select([source], [], [], 0.05)[0]:
-            rest += os.read(source, 1)
-            if rest[1:] and (rest[-1:].isalpha() or rest[-1:] == b"~"):
-                break
-        yield _SEQUENCES.get(rest.decode("ascii", "replace"), "unknown") if rest else "escape"
-
-
-def _windows_keys() -> Iterator[str]:
-    import msvcrt
-
-    special = dict(zip("HPMKGOIQ", ("up", "down", "right", "left", "home", "end", "pageup", "pagedown"), strict=True))
-    while True:
-        key = msvcrt.getwch()  # type: ignore[attr-defined]
-        if key == "\x03":
-            raise KeyboardInterrupt
-        yield special.get(msvcrt.getwch(), "unknown") if key in "\x00\xe0" else key.lower()  # type: ignore[attr-defined]
+    with suppress(EOFError), Terminal(sys.stdin, sys.stdout) as terminal:
+        key: str | None = "resize"
+        while key not in _QUIT:
+            if key and key != "resize":
+                messages.clear()
+                go = _KEYS.get(key.lower())
+                said = go(walk) if go else f"{key!r} is no key here"
+                messages += [said] if said else []
+            width, _ = terminal.size
+            text = walk.text(colour=has_colour(sys.stdout), width=width)
+            said_lines = [line for message in messages for line in wrapped(message, width - 1)]
+            terminal.draw([*text.split("\n"), "", *said_lines, _HELP])
+            key = terminal.read_key()

@@ -13,7 +13,7 @@ from agents.atomic import write_atomically
 from training.evaluation import counted_deals
 from training.tournament import Tournament
 
-__all__ = ["check_plot", "save_plot"]
+__all__ = ["check_plot", "save_plot", "tournament_figure"]
 
 _ENDINGS = (".png", ".svg", ".pdf")
 _INK, _FAINT, _DOT = "#222222", "#d9d9d9", "#1f5a94"
@@ -103,6 +103,7 @@ def _draw_ratings(axes: Any, result: Tournament) -> None:
     axes.locator_params(axis="x", nbins=6)
     zero = "mean of all = 0" if result.anchor is None else f"{_short(result.anchor)} = 0"
     axes.set_xlabel(f"rating in Elo ({zero})", color=_INK)
+    axes.set_ylabel("agent and place", color=_INK)
     axes.set_title("Bradley-Terry rating\nwith 95 % interval", color=_INK, fontsize=10)
     axes.grid(axis="x", color=_FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
@@ -141,4 +142,6 @@ def _draw_rates(axes: Any, result: Tournament) -> None:
     axes.grid(which="minor", color="white", linewidth=2)
     axes.tick_params(which="both", length=0)
     axes.spines[:].set_visible(False)
+    axes.set_xlabel("opponent, by place", color=_INK)
+    axes.set_ylabel("agent, in line with the names", color=_INK)
     axes.set_title(f"win rate of the row against the column\n% ± 95 %, even: {100 * even:.0f}", color=_INK, fontsize=10)

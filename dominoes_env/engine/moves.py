@@ -37,6 +37,7 @@ __all__ = [
     "open_tiles",
     "play_turn",
     "playable_tiles",
+    "show_lacking",
     "split_play",
 ]
 
@@ -183,7 +184,7 @@ def _pass_turn(state, rules):
 
 
 @jit
-def _show_lacking(state, player, is_kept):
+def show_lacking(state, player, is_kept):
     """Nothing fits ``player``: he lacks the open numbers; a tile kept after a draw may hold any other."""
     numbers = open_numbers(state)
     if is_kept:
@@ -205,7 +206,7 @@ def play_turn(state, rules, action):
         lay_tile(state, rules, tile, end)
         _pass_turn(state, rules)
         return
-    _show_lacking(state, player, state["has_drawn"] == 1)
+    show_lacking(state, player, state["has_drawn"] == 1)
     if action == plays:
         top = state["boneyard"] - 1
         state["hands"][player] |= tile_bit(state["pile"][top])
