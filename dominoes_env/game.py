@@ -20,6 +20,7 @@ from dominoes_env.engine.tiles import tiles_in
 from dominoes_env.engine.variants import choose_rules
 from dominoes_env.notation import STATUS_WORDS, format_position, parse_position, seats_in
 from dominoes_env.records import Record, make_record, replay
+from dominoes_env.render.pixels import HEIGHT, WIDTH, PixelTheme, view_pixels
 from dominoes_env.render.svg import Theme, view_svg
 from dominoes_env.render.text import view_text
 from dominoes_env.render.view import make_view
@@ -335,6 +336,15 @@ class Game:
         """
         seat = None if viewer is None else self._seat(viewer)
         return view_svg(make_view(self.rules, self.table.states, self.history, seat, columns=columns), theme=theme)
+
+    def pixels(
+        self, viewer: int | None = None, *, width: int = WIDTH, height: int | None = HEIGHT, theme: PixelTheme = "light"
+    ) -> NDArray[np.uint8]:
+        """The same as an array, uint8 (height, width, 3), see :func:`dominoes_env.render.pixels.view_pixels`; needs the
+        extra ``render``."""
+        seat = None if viewer is None else self._seat(viewer)
+        view = make_view(self.rules, self.table.states, self.history, seat)
+        return view_pixels(view, width=width, height=height, theme=theme)
 
     def _repr_svg_(self) -> str:
         """The picture that a notebook shows."""

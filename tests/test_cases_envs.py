@@ -309,7 +309,7 @@ def test_z09_the_turn_based_form_is_not_taken_for_a_parallel_one() -> None:
         play_parallel(turn_based_aec_to_parallel(env(variant, num_players=players)), chooser(0))
 
 
-def test_z11_every_render_mode_works(capsys: pytest.CaptureFixture[str]) -> None:
+def test_z11_every_render_mode_works() -> None:
     for make in (env, raw_env, parallel_env):
         for mode in make().metadata["render_modes"]:
             game = make("all_fives", num_players=3, render_mode=mode)
@@ -318,17 +318,19 @@ def test_z11_every_render_mode_works(capsys: pytest.CaptureFixture[str]) -> None
             first = game.render()
             play(game, chooser(1), seed=5)
             last = game.render()
-            printed = capsys.readouterr().out
             if mode == "ansi":
-                assert isinstance(first, str) and isinstance(last, str) and first != last and not printed
+                assert isinstance(first, str) and isinstance(last, str) and first != last
+            elif mode == "rgb_array":
+                assert first.shape == last.shape and not np.array_equal(first, last)
             else:
-                assert first is last is None and printed.count("player_0") > 10
+                assert first is last is None
+            game.close()
 
 
 def test_z11_no_hidden_tile_is_in_a_view() -> None:
     """In each agent's view only its own tiles and those of the layout are named, whoever is on turn."""
     for variant, players in PRESETS:
-        game = raw_env(variant, num_players=players, render_mode="ansi")
+        game = raw_env(variant, num_players=players, render_mode="ansi", render_viewer="player")
         choose = chooser(5)
         game.reset(seed=3)
         while not any(game.terminations.values()):

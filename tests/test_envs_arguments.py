@@ -94,7 +94,7 @@ def test_what_is_no_action_always_raises(make: Any, wrong: Any) -> None:
 
 def test_the_signature() -> None:
     names = ["variant", "num_players", "rules", "episode", "reward", "illegal", "illegal_reward", "skip_forced"]
-    names += ["history", "render_mode", "rule_overrides"]
+    names += ["history", "render_mode", "render_viewer", "rule_overrides"]
     for make, illegal in ((raw_env, "raise"), (env, "lose"), (parallel_env, "lose")):
         parameters = inspect.signature(make).parameters
         assert list(parameters) == names and parameters["illegal"].default == illegal
@@ -112,7 +112,10 @@ def test_the_signature() -> None:
         ({"episode": "game"}, "episode='game' is not allowed; allowed: round, match"),
         ({"reward": "score"}, "reward='score' is not allowed; allowed: margin, points, win"),
         ({"illegal": "ignore"}, "illegal='ignore' is not allowed; allowed: lose, raise"),
-        ({"render_mode": "rgb_array"}, "render_mode='rgb_array' is not allowed; allowed: None, human, ansi"),
+        ({"render_mode": "svg"}, "render_mode='svg' is not allowed; allowed: None, human, ansi, rgb_array"),
+        ({"render_viewer": "me"}, "render_viewer='me' is not allowed; allowed: all, player, or a seat from 0 to 1"),
+        ({"render_viewer": 2}, "render_viewer=2 is not allowed; allowed: all, player, or a seat from 0 to 1"),
+        ({"render_viewer": True}, "render_viewer=True is not allowed"),
         ({"history": "yes"}, "history='yes' is not allowed"),
         ({"skip_forced": 2}, "skip_forced=2 is not allowed"),
         ({"targets": 3}, "unknown rule 'targets'"),

@@ -22,7 +22,8 @@ from dominoes_env.game import Game
 from dominoes_env.render.frames import record_views
 from dominoes_env.render.layout import lay_out
 from dominoes_env.render.scene import Back, Ghost, Label, Panel, Scene, Tile, compose
-from dominoes_env.render.svg import PIPS, THEMES, view_svg
+from dominoes_env.render.strokes import PIPS, THEMES
+from dominoes_env.render.svg import view_svg
 from dominoes_env.render.text import draw_layout, has_colour, view_text
 from dominoes_env.render.view import View, make_view
 from dominoes_env.words import format_tile, parse_action

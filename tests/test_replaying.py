@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -278,8 +279,7 @@ def test_a_picture_that_fails_leaves_the_old_one(games, tmp_path, monkeypatch):
 
 def test_render_draws_films_and_pages(games, tmp_path):
     pytest.importorskip("PIL")
-    pytest.importorskip("dominoes_env.render.pixels")
-    pytest.importorskip("dominoes_env.render.html")
+    pytest.importorskip("PIL.Image")
     short = tmp_path / "short.jsonl"
     short.write_text(record_to_json(played(make_rules("draw"), 3, 5, "round").record) + "\n")
     for suffix, start in ((".png", b"\x89PNG"), (".gif", b"GIF8"), (".html", b"<!doctype html")):
@@ -288,6 +288,15 @@ def test_render_draws_films_and_pages(games, tmp_path):
         assert out.read_bytes()[: len(start)].lower() == start.lower()
     assert main(["render", str(short), "--out", str(tmp_path / "dark.png"), "--theme", "dark"]) == 0
     assert (tmp_path / "dark.png").read_bytes() != (tmp_path / "game.png").read_bytes()
+
+
+def test_pictures_that_lack_something_say_what_to_install(games, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    for suffix in ("png", "gif"):
+        assert main(["render", str(games), "--out", str(tmp_path / f"game.{suffix}")]) == 2
+        text = capsys.readouterr()
+        assert text.err.endswith("pip install 'dominoes_env[render]'\n") and text.err.count("\n") == 1 and not text.out
+    assert main(["render", str(games), "--out", str(tmp_path / "game.svg")]) == 0
 
 
 def test_the_help_names_the_commands(capsys):

@@ -15,6 +15,7 @@ from dominoes_env.envs.seats import (
     Illegal,
     Observation,
     RenderMode,
+    RenderViewer,
     Reward,
     SeatedEnv,
     Seats,
@@ -29,7 +30,7 @@ class raw_env(SeatedEnv, AECEnv[str, Observation, int | None]):  # type: ignore[
     DRAW and PASS are steps like any other. Each agent's observation is a dict of ``observation`` (int8, see
     ``dominoes_env.observation_layout``) and ``action_mask`` (int8, 1 is legal); ``info`` repeats the mask. An agent
     that is not on turn, and every agent after the end, has exactly PASS in its mask. ``last()`` gives the reward
-    since the agent's own previous step. With ``render_mode="human"`` each reset and step prints the table.
+    since the agent's own previous step.
 
     Args:
         variant: a preset, see ``dominoes_env.VARIANTS``.
@@ -44,11 +45,16 @@ class raw_env(SeatedEnv, AECEnv[str, Observation, int | None]):  # type: ignore[
         illegal_reward: what the mover gets instead, at most 0; only with ``illegal="lose"``.
         skip_forced: states with one legal action are played on without a step.
         history: the observation ends in the actions of the round, in order.
-        render_mode: ``"human"`` prints, ``"ansi"`` returns the table as the agent on turn sees it.
+        render_mode: ``"human"``: a window, which follows each reset and step, twice a second; ``"ansi"``: ``render()``
+            returns text; ``"rgb_array"``: pixels, uint8 (800, 960, 3). The first and the last need the extras
+            ``window`` and ``render``.
+        render_viewer: whose eyes these look through: ``"all"``: every hand and the boneyard; ``"player"``: the agent
+            on turn; a seat.
         **rule_overrides: knobs of ``Rules``.
 
     Raises:
         ValueError: for an argument that is not allowed; the message names it, its value and what is allowed.
+        ModuleNotFoundError: if what the render mode needs is not installed; the message names the extra.
     """
 
     metadata: ClassVar[dict[str, Any]] = {**METADATA, "is_parallelizable": False}
@@ -66,6 +72,7 @@ class raw_env(SeatedEnv, AECEnv[str, Observation, int | None]):  # type: ignore[
         skip_forced: bool = False,
         history: bool = False,
         render_mode: RenderMode | None = None,
+        render_viewer: RenderViewer = "all",
         **rule_overrides: Any,
     ) -> None:
         super().__init__()
@@ -78,6 +85,7 @@ class raw_env(SeatedEnv, AECEnv[str, Observation, int | None]):  # type: ignore[
             skip_forced=skip_forced,
             history=history,
             render_mode=render_mode,
+            render_viewer=render_viewer,
         )
         self._sit(seats)
 
@@ -201,6 +209,7 @@ def env(
     skip_forced: bool = False,
     history: bool = False,
     render_mode: RenderMode | None = None,
+    render_viewer: RenderViewer = "all",
     **rule_overrides: Any,
 ) -> OrderedEnv:
     """Dominoes as a turn-based PettingZoo environment; the arguments are those of :class:`raw_env`.
@@ -219,6 +228,7 @@ def env(
             skip_forced=skip_forced,
             history=history,
             render_mode=render_mode,
+            render_viewer=render_viewer,
             **rule_overrides,
         )
     )

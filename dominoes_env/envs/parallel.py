@@ -15,6 +15,7 @@ from dominoes_env.envs.seats import (
     Illegal,
     Observation,
     RenderMode,
+    RenderViewer,
     Reward,
     SeatedEnv,
     Seats,
@@ -49,6 +50,7 @@ class parallel_env(SeatedEnv, ParallelEnv[str, Observation, int]):  # type: igno
         skip_forced: bool = False,
         history: bool = False,
         render_mode: RenderMode | None = None,
+        render_viewer: RenderViewer = "all",
         **rule_overrides: Any,
     ) -> None:
         seats = Seats(
@@ -60,6 +62,7 @@ class parallel_env(SeatedEnv, ParallelEnv[str, Observation, int]):  # type: igno
             skip_forced=skip_forced,
             history=history,
             render_mode=render_mode,
+            render_viewer=render_viewer,
         )
         self._sit(seats)
 

@@ -218,20 +218,22 @@ class Rows:
         own = {name: value for name, value in self.__dict__.items() if isinstance(value, np.ndarray) and value.size}
         return {**self.table.arrays(), **own}
 
-    def shown(self, row: int) -> tuple[NDArray[Any], NDArray[np.int16]]:
-        """The record (1,) and the round's actions of the position that ``row`` shows, copies.
+    def shown(self, row: int) -> tuple[NDArray[Any], list[int], int, bool]:
+        """The position that ``row`` shows: the record (1,), a copy; the round's actions; the seat that is played next,
+        or whose illegal action ended the episode; and whether one did.
 
         An illegal action ends an episode without ending its round, and the record says so too.
         """
-        is_held = self.records["is_held"][row]
-        if is_held:
+        if self.records["is_held"][row]:
             states, history, results = self._held_states, self._held_history, self._held_results
         else:
             states, _, history, results, _, _ = self.table.buffers
         state = states[row : row + 1].copy()
-        if self.records["is_lost"][row]:
+        is_lost = bool(self.records["is_lost"][row])
+        if is_lost:
             state["status"] = PLAYING
-        return state, history[row, : results["history_length"][row]].copy()
+        player = self.records["seat"][row] if is_lost else self.players[row]
+        return state, history[row, : results["history_length"][row]].tolist(), int(player), is_lost
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(writeable(state))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import operator
 import secrets
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from dominoes_env.arguments import checked_switch
 from dominoes_env.engine.batch import IS_TERMINATED
 from dominoes_env.engine.rules import Rules
 from dominoes_env.envs.illegal import Illegal, check_illegal, loss_of_mover, losses_by_mover
 from dominoes_env.envs.open_state import open_state, state_space
+from dominoes_env.envs.rendering import METADATA, Rendered, Rendering, RenderMode, RenderViewer, told
 from dominoes_env.envs.set_up import read_set_up
 from dominoes_env.observation import mask_space, observation_layout, observation_space
-from dominoes_env.render.text import view_text
 from dominoes_env.table import Episode, Reward, Table
 from dominoes_env.words import format_action
 
@@ -27,15 +27,14 @@ __all__ = [
     "Illegal",
     "Observation",
     "RenderMode",
+    "RenderViewer",
+    "Rendered",
     "Reward",
     "SeatedEnv",
     "Seats",
 ]
 
 Observation: TypeAlias = dict[str, NDArray[np.int8]]
-RenderMode: TypeAlias = Literal["human", "ansi"]
-
-METADATA: dict[str, Any] = {"name": "dominoes_v0", "render_modes": ["human", "ansi"], "render_fps": 1}
 
 
 class Seats:
@@ -58,21 +57,17 @@ class Seats:
         skip_forced: bool,
         history: bool,
         render_mode: RenderMode | None,
+        render_viewer: RenderViewer,
     ) -> None:
         check_illegal(illegal, illegal_reward)
-        for name, value, allowed in (
-            ("render_mode", render_mode, (None, *get_args(RenderMode))),
-            ("skip_forced", skip_forced, (False, True)),
-            ("history", history, (False, True)),
-        ):
-            if value not in allowed:
-                raise ValueError(f"{name}={value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
+        checked_switch("skip_forced", skip_forced)
+        checked_switch("history", history)
+        self.rendering = Rendering(rules, render_mode, render_viewer)
         self.rules = rules
         self.table = Table(rules, episode=episode, reward=reward, skip_forced=skip_forced, history=history)
         self._look()
         self.raises = illegal == "raise"
         self.history = history
-        self.render_mode = render_mode
         self.agents = [f"player_{seat}" for seat in range(rules.num_players)]
         self.seat_of = {agent: seat for seat, agent in enumerate(self.agents)}
         self.observation_spaces = {agent: _observation_space(rules, history) for agent in self.agents}
@@ -173,26 +168,16 @@ class Seats:
         observation = self._as_seen(self.table.observe(0, 0))
         return open_state(self.rules, self.table.states, observation, history=self.history)
 
-    def render(self) -> str | None:
-        """The table as the seat on turn may see it: returned as text (``ansi``) or printed (``human``)."""
+    def render(self) -> Rendered:
+        """The table in the render mode; see :class:`Rendering`."""
         self.require_reset("render")
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() does nothing without a render_mode; give human or ansi when making the env")
-            return None
-        text = self.view(self.turn)
-        if self.render_mode == "ansi":
-            return text
-        print(text)
-        return None
+        history = self.table.round_history().tolist()
+        return self.rendering.render(self.table.states, history, self.turn, self._is_lost)
 
     def view(self, seat: int) -> str:
         """The table as text as one seat sees it; the tiles hidden from that seat are not in it."""
-        text = view_text(
-            self.rules, self.table.states, self.table.round_history().tolist(), viewer=seat, is_lost=self._is_lost
-        )
-        if self._is_lost:
-            text += f"\nthe episode is over: {self.agents[self.turn]} lost it by an illegal action"
-        return text
+        history = self.table.round_history().tolist()
+        return told(self.rules, self.table.states, history, seat, self.turn, is_lost=self._is_lost)
 
     def seat(self, agent: str) -> int:
         """The seat of an agent by its name."""
@@ -257,7 +242,7 @@ class SeatedEnv:
     def _sit(self, seats: Seats) -> None:
         self._seats = seats
         self.rules = seats.rules
-        self.render_mode = seats.render_mode
+        self.render_mode = seats.rendering.mode
         self.possible_agents = list(seats.agents)
         self.agents: list[str] = []
         self.observation_spaces = seats.observation_spaces
@@ -280,8 +265,8 @@ class SeatedEnv:
         """Everything, hidden tiles included, for centralised critics: int8, laid out by ``state_layout``."""
         return self._seats.state()
 
-    def render(self) -> str | None:
-        """The table as the agent on turn sees it: text with ``ansi``; with ``human`` it is printed."""
+    def render(self) -> Rendered:
+        """The table in the render mode, see :data:`RenderMode`, as ``render_viewer`` may see it."""
         return self._seats.render()
 
     def view(self, agent: str) -> str:
@@ -310,4 +295,5 @@ class SeatedEnv:
         }
 
     def close(self) -> None:
-        """Nothing is held open; may be called at any time, and twice."""
+        """Close the window, if one is open; may be called at any time, and twice."""
+        self._seats.rendering.close()

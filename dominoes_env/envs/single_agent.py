@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, SupportsFloat, SupportsIndex, get_args
+from typing import Any, SupportsFloat, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import choose_rules
 from dominoes_env.envs.illegal import Illegal
+from dominoes_env.envs.rendering import METADATA, Rendered, Rendering, RenderMode, RenderViewer, told
 from dominoes_env.envs.rows import Opponents, Rows, Seat, checked_seed
-from dominoes_env.envs.seats import METADATA, RenderMode
 from dominoes_env.envs.set_up import read_set_up
 from dominoes_env.observation import observation_space
-from dominoes_env.render.text import view_text
 from dominoes_env.table import Episode, Reward
 
 __all__ = ["gym_env"]
@@ -43,11 +42,16 @@ class gym_env(gymnasium.Env[NDArray[np.int8], SupportsIndex]):
         illegal_reward: the price, at most 0; None: minus all pips of the set, -1 with ``reward="win"``.
         skip_forced: states with one legal action are played on without asking anybody.
         history: the observation ends in the actions of the round, in order.
-        render_mode: ``"human"`` prints the table as the learner sees it at each reset and step, ``"ansi"`` returns it.
+        render_mode: ``"human"``: a window, which follows each reset and step, twice a second; ``"ansi"``: ``render()``
+            returns text; ``"rgb_array"``: pixels, uint8 (800, 960, 3). The first and the last need the extras
+            ``window`` and ``render``.
+        render_viewer: whose eyes these look through: ``"player"``: the learner, to whom other hands are hidden;
+            ``"all"``: every hand and the boneyard; a seat.
         **rule_overrides: knobs of ``Rules``.
 
     Raises:
         ValueError: for an argument that is not allowed; the message names it, its value and what is allowed.
+        ModuleNotFoundError: if what the render mode needs is not installed; the message names the extra.
     """
 
     metadata: dict[str, Any] = METADATA
@@ -67,11 +71,9 @@ class gym_env(gymnasium.Env[NDArray[np.int8], SupportsIndex]):
         skip_forced: bool = True,
         history: bool = False,
         render_mode: RenderMode | None = None,
+        render_viewer: RenderViewer = "player",
         **rule_overrides: Any,
     ) -> None:
-        allowed = (None, *get_args(RenderMode))
-        if render_mode not in allowed:
-            raise ValueError(f"render_mode={render_mode!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
         self.rules = choose_rules(variant, num_players, rules, rule_overrides)
         if isinstance(seat, str) and seat == "all":
             raise ValueError("seat='all' is not allowed; allowed: 'rotate' or a seat (vector_env and env play all)")
@@ -88,6 +90,7 @@ class gym_env(gymnasium.Env[NDArray[np.int8], SupportsIndex]):
             skip_forced=skip_forced,
             history=history,
         )
+        self._rendering = Rendering(self.rules, render_mode, render_viewer)
         self.render_mode = render_mode
         self.observation_space: spaces.Space[Any] = observation_space(self.rules, history=history)
         self.action_space: spaces.Space[Any] = spaces.Discrete(self.rules.num_actions)
@@ -150,27 +153,23 @@ class gym_env(gymnasium.Env[NDArray[np.int8], SupportsIndex]):
         mask: NDArray[np.int8] = self._rows.table.masks[0].copy()
         return mask
 
-    def render(self) -> str | None:
-        """The table as the learner sees it: text with ``ansi``; with ``human`` it is printed."""
+    def render(self) -> Rendered:
+        """The table in the render mode, as ``render_viewer`` may see it, where the learner is to decide or at the end.
+
+        None, and a warning, without a render mode.
+        """
         if not self._is_dealt:
             raise ResetNeeded("Cannot call env.render() before calling env.reset()")
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() does nothing without a render_mode; give human or ansi when making the env")
-            return None
-        if self.render_mode == "ansi":
-            return self.view()
-        print(self.view())
-        return None
+        return self._rendering.render(*self._rows.shown(0))
 
     def view(self) -> str:
         """The table as text as the learner sees it; the tiles hidden from him are not in it."""
-        state, history = self._rows.shown(0)
-        record = self._rows.records[0]
-        seat, is_lost = int(record["seat"]), bool(record["is_lost"])
-        text = view_text(self.rules, state, history.tolist(), viewer=seat, is_lost=is_lost)
-        if is_lost:
-            text += f"\nthe episode is over: player_{seat} lost it by an illegal action"
-        return text
+        state, history, player, is_lost = self._rows.shown(0)
+        return told(self.rules, state, history, player, player, is_lost=is_lost)
+
+    def close(self) -> None:
+        """Close the window, if one is open; may be called at any time, and twice."""
+        self._rendering.close()
 
     def _show(self) -> None:
         if self.render_mode == "human":

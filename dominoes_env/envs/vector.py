@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.variants import choose_rules
 from dominoes_env.envs.illegal import Illegal
+from dominoes_env.envs.rendering import METADATA, Rendered, Rendering, RenderViewer
 from dominoes_env.envs.rows import Opponents, Rows, Seat, checked_seed
 from dominoes_env.observation import observation_space
 from dominoes_env.table import Episode, Reward
@@ -74,14 +75,20 @@ class vector_env(VectorEnv[NDArray[np.int8], ArrayLike, NDArray[Any]]):
         num_threads: threads that share the rows of a step. Two pay from some thousand rows on, for fewer one is
             faster; opponents that are callables are asked in the caller's thread.
         copy: hand out fresh arrays; False hands out the buffers themselves, which the next call overwrites.
+        render_mode: what ``render()`` gives of each row: ``"ansi"``: text; ``"rgb_array"``: pixels, uint8
+            (800, 960, 3), which need the extra ``render``.
+        render_viewer: whose eyes these look through: ``"player"``: the seat in ``info["player"]``; ``"all"``: every
+            hand and the boneyard; a seat.
         **rule_overrides: knobs of ``Rules``.
 
     Raises:
         ValueError: for an argument that is not allowed; the message names it, its value and what is allowed.
+        ModuleNotFoundError: if what the render mode needs is not installed; the message names the extra.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium declares it
-        "render_modes": [],
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": METADATA["render_fps"],
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
 
@@ -103,6 +110,8 @@ class vector_env(VectorEnv[NDArray[np.int8], ArrayLike, NDArray[Any]]):
         history: bool = False,
         num_threads: int = 1,
         copy: bool = True,
+        render_mode: Literal["ansi", "rgb_array"] | None = None,
+        render_viewer: RenderViewer = "player",
         **rule_overrides: Any,
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
@@ -113,6 +122,8 @@ class vector_env(VectorEnv[NDArray[np.int8], ArrayLike, NDArray[Any]]):
             allowed = ", ".join(map(str, AutoresetMode))
             raise ValueError(f"autoreset_mode={autoreset_mode!r} is not allowed; allowed: {allowed}") from None
         self.rules = choose_rules(variant, num_players, rules, rule_overrides)
+        self._rendering = Rendering(self.rules, render_mode, render_viewer, self.metadata["render_modes"])
+        self.render_mode = render_mode
         self.num_envs = int(num_envs)
         self.copy = bool(copy)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
@@ -190,6 +201,15 @@ class vector_env(VectorEnv[NDArray[np.int8], ArrayLike, NDArray[Any]]):
     def action_masks(self) -> NDArray[np.int8]:
         """The legal actions of the seat that is played next, int8 0/1 (num_envs, num_actions)."""
         return self._out(self._rows.table.masks)
+
+    def render(self) -> tuple[Rendered, ...] | None:  # type: ignore[override]
+        """Each row's table in the render mode, as ``render_viewer`` may see it; None, and a warning, without a mode."""
+        if not self._is_dealt:
+            raise ResetNeeded("Cannot call env.render() before calling env.reset()")
+        if self.render_mode is None:
+            self._rendering.warn()
+            return None
+        return tuple(self._rendering.render(*self._rows.shown(row)) for row in range(self.num_envs))
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.action_masks(), "player": self._out(self._rows.players)}

@@ -30,8 +30,8 @@ __all__ = ["MIN_COLUMNS", "Box", "Layout", "lay_out"]
 
 #: The narrowest table on which four arms find room.
 MIN_COLUMNS = 10
-#: How far arms 2 and 3 go straight on from the spinner before they turn: three tiles.
-_RUN = 6.0
+#: How far arms 2 and 3 go straight on from the spinner before they turn: two tiles.
+_RUN = 4.0
 
 
 @dataclass(frozen=True)

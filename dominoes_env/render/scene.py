@@ -33,6 +33,7 @@ __all__ = [
     "compose",
     "compose_table",
     "compose_tile",
+    "scene_width",
     "variant_title",
 ]
 
@@ -163,14 +164,15 @@ _STRIP = 1.5  # the line of text at the top and the bottom of the felt
 _MIN_TABLE = 6.0  # the least height of what lies between them
 
 
-def compose(view: View, *, height: float = 0) -> Scene:
+def compose(view: View, *, height: float = 0, is_fixed: bool = False) -> Scene:
     """The picture of a view; its width is the layout's and a margin.
 
     Args:
         view: what is to be seen.
         height: the least height; the table takes what the rest leaves.
+        is_fixed: a line of play that needs more is drawn smaller, down to a table of ``_MIN_TABLE``.
     """
-    width = view.layout.width + 2 * (_MARGIN + _INSET)
+    width = scene_width(view)
     own = view.seats[view.viewer or 0]
     others = [*view.seats[own.seat + 1 :], *view.seats[: own.seat]]
     shapes: list[Shape] = _header(view, width)
@@ -179,7 +181,8 @@ def compose(view: View, *, height: float = 0) -> Scene:
     depth = _own(bottom, own, width)
     if view.pile:
         depth = _pile(bottom, view, depth + _GAP, width)
-    table = max(view.layout.height + 1, _MIN_TABLE, height - y - depth - 2 * _STRIP - _GAP - _MARGIN)
+    needed = _MIN_TABLE if is_fixed else max(view.layout.height + 1, _MIN_TABLE)
+    table = max(needed, height - y - depth - 2 * _STRIP - _GAP - _MARGIN)
     _table(shapes, view, y, width, table)
     y += table + 2 * _STRIP + _GAP
     shapes.extend(replace(shape, y=shape.y + y) for shape in bottom)
@@ -187,6 +190,11 @@ def compose(view: View, *, height: float = 0) -> Scene:
     card = Panel(0, 0, width, total, 0.8, "card")
     title = f"Dominoes, {variant_title(view.rules)}, round {view.round}"
     return Scene(width, total, title, _description(view), (card, *shapes))
+
+
+def scene_width(view: View) -> float:
+    """How wide the picture of a view is."""
+    return view.layout.width + 2 * (_MARGIN + _INSET)
 
 
 def compose_table(view: View, *, height: float = 0) -> Scene:
@@ -198,7 +206,7 @@ def compose_table(view: View, *, height: float = 0) -> Scene:
     """
     width, table = view.layout.width + 2 * _INSET, max(view.layout.height + 1.2, height)
     shapes: list[Shape] = [Panel(0, 0, width, table, 0.6, "felt")]
-    _line_of_play(shapes, view, _INSET, 0, table)
+    _line_of_play(shapes, view, 0, width, table)
     return Scene(width, table, "The table", _joined(_table_sentences(view)), tuple(shapes))
 
 
@@ -347,7 +355,7 @@ def _table(shapes: list[Shape], view: View, y: float, width: float, height: floa
     """The felt with the line of play in its middle."""
     shapes.append(Panel(_MARGIN, y, width - 2 * _MARGIN, height + 2 * _STRIP, 0.6, "felt"))
     _table_head(shapes, view, y + _STRIP / 2 + 0.1, width)
-    _line_of_play(shapes, view, _MARGIN + _INSET, y + _STRIP, height)
+    _line_of_play(shapes, view, y + _STRIP, width, height)
     bottom = y + height + 1.5 * _STRIP - 0.1
     told = " · ".join(text for text in (view.last_move_text, view.status_text) if text)
     if _span(told, _TEXT) > width - 2 * _MARGIN - _PAD:
@@ -356,21 +364,26 @@ def _table(shapes: list[Shape], view: View, y: float, width: float, height: floa
     shapes.append(Label(width / 2, bottom, runs, _TEXT, "middle"))
 
 
-def _line_of_play(shapes: list[Shape], view: View, left: float, y: float, height: float) -> None:
-    """The tiles that have been laid and the places of the next ones, from ``left``, halfway down ``height``."""
+def _line_of_play(shapes: list[Shape], view: View, y: float, width: float, height: float) -> None:
+    """The tiles that have been laid and the places of the next ones, in the middle of a rectangle that begins at
+    (0, y), smaller where it has not room enough."""
     layout = view.layout
-    top = y + (height - layout.height) / 2
+    scale = min(1, (height - 1) / layout.height) if layout.height else 1
+    left, top = (width - layout.width * scale) / 2, y + (height - layout.height * scale) / 2
     if not layout.boxes:
         text = (Run("No tile has been laid", "felt_muted"),)
-        shapes.append(Label(left + layout.width / 2, y + height / 2, text, _TEXT, "middle"))
+        shapes.append(Label(width / 2, y + height / 2, text, _TEXT, "middle"))
     last = view.last_move.box if view.last_move else None
+
+    def place(box: Box) -> tuple[float, float, float, float]:
+        return left + box.x * scale, top + box.y * scale, box.width * scale, box.height * scale
+
     if not view.is_over and not view.is_lost:
-        shapes.extend(_ghost(end, box, left, top) for end, box in layout.tips.items())
+        shapes.extend(_ghost(end, box, *place(box)) for end, box in layout.tips.items())
     for index, box in sorted(enumerate(layout.boxes), key=lambda entry: entry[0] == last):  # the last one on top
         laid = f"laid by {view.seats[view.mover_of(box.move)].name}"
         title = f"{format_tile(box.tile)}, {laid}" + (", the spinner" if box.is_spinner else "")
-        size = (box.width, box.height, box.first, box.second)
-        shapes.append(Tile(box.x + left, box.y + top, *size, title, index == last, box.is_spinner))
+        shapes.append(Tile(*place(box), box.first, box.second, title, index == last, box.is_spinner))
 
 
 def _table_head(shapes: list[Shape], view: View, middle: float, width: float) -> None:
@@ -390,14 +403,13 @@ def _table_head(shapes: list[Shape], view: View, middle: float, width: float) ->
     shapes += [boneyard, ends] if runs else [boneyard]
 
 
-def _ghost(end: int, box: Box, left: float, top: float) -> Ghost:
+def _ghost(end: int, box: Box, x: float, y: float, width: float, height: float) -> Ghost:
     is_far = box.first < 0  # the half that would touch is the second one
-    x, y = box.x + left, box.y + top
-    step = 1 if is_far else 0
     number = box.second if is_far else box.first
-    number_x, number_y = (x + 0.5, y + step + 0.5) if box.is_upright else (x + step + 0.5, y + 0.5)
+    half = min(width, height) / 2
+    number_x, number_y = (x + width - half, y + height - half) if is_far else (x + half, y + half)
     title = f"end {end}: open for a tile with {number}"
-    return Ghost(x, y, box.width, box.height, number, number_x, number_y, end, title)
+    return Ghost(x, y, width, height, number, number_x, number_y, end, title)
 
 
 def _description(view: View) -> str:
