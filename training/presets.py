@@ -38,12 +38,13 @@ _PRESETS = (
     Preset("all_fives-2p", "All Fives, two players", "all_fives", 2, _HALF_AN_HOUR),
     Preset("classic_block-2p", "block as most people play it, two players", "classic_block", 2, _HALF_AN_HOUR),
     Preset("partners-4p", "two against two, all tiles dealt", "partners", 4, _HALF_AN_HOUR),
+    # By exact exploitability: with the default magnet it ends at 0.37 points a round, however long.
     Preset(
         "double_three-2p",
         "classic block small enough to be solved: double-three, four tiles a hand, seat 0 leads",
         "classic_block",
         2,
-        {"minutes": 10.0},
+        {"minutes": 10.0, "magnet": 0.5, "magnet_speed": 0.02, "gae_lambda": 0.95},
         {"max_pip": 3, "hand_size": 4, "opening": "seat_0"},
     ),
 )
