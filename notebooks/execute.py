@@ -91,7 +91,8 @@ def main(names: list[str]) -> None:
     paths = sources()
     for name in names:
         if not any(path.stem.startswith(name) for path in paths):
-            sys.exit(f"no notebook begins with {name!r}; there are: {', '.join(path.stem for path in paths)}")
+            known = ", ".join(path.stem for path in paths)
+            sys.exit(f"no notebook begins with {name!r}; there are: {known}")
     for path in paths:
         if not names or any(path.stem.startswith(name) for name in names):
             print(path.stem, flush=True)
