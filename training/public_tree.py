@@ -294,7 +294,7 @@ def _find_fits(node, state, rules, is_folded, per_end):  # type: ignore[no-untyp
     if node["kind"] == DRAWN:  # what he held before does not fit; what he drew may be any tile
         state["hands"][mover] = (tile_bit(rules["num_tiles"]) - np.uint64(1)) & ~state["laid"]
     else:
-        state["hands"][mover] = node["masks"][mover]
+        state["hands"][mover] = node["masks"][mover] if node["counts"][mover] > 0 else NO_TILES
     node["fits"] = NO_TILES
     node["twice"] = NO_TILES
     for end in range(4):
