@@ -16,6 +16,7 @@ from training.command_lists import add_agents, add_variants
 from training.command_play import add_play
 from training.command_records import add_record, add_render, add_replay
 from training.command_ship import add_ship
+from training.command_solve import add_solve
 from training.command_tournament import add_tournament
 from training.command_train import add_demo, add_train
 
@@ -85,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     add_replay(commands)
     add_render(commands)
     add_ship(commands)
+    add_solve(commands)
     add_demo(commands)
     add_bench(commands)
     add_variants(commands)

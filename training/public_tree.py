@@ -45,6 +45,7 @@ __all__ = [
     "NODE_DTYPE",
     "OUT",
     "PLAY",
+    "TREE_VERSION",
     "TURN",
     "UNFIT",
     "PublicTree",
@@ -55,6 +56,8 @@ __all__ = [
     "state_at",
 ]
 
+#: Raised by one whenever the same rules no longer give the same nodes and entries in the same order.
+TREE_VERSION = 1
 #: Kinds of nodes: a seat moves; it moves and each play is its last, worth the same on either end; it has just drawn,
 #: and its hands are those before that; the round is blocked.
 TURN, LAST, DRAWN, BLOCKED = range(4)

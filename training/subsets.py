@@ -27,11 +27,13 @@ class Subsets(NamedTuple):
     members_at: NDArray[np.int64]
     """Shape (sizes,)."""
     inserted: NDArray[np.int32]
-    """``inserted[inserted_at[n, place] + rank]``: the rank of a hand of ``n - 1`` without ``place`` once that is in it."""
+    """``inserted[inserted_at[n, place] + rank]``: the rank of a hand of ``n - 1`` without
+    ``place`` once that is in it."""
     inserted_at: NDArray[np.int64]
     """Shape (sizes, tiles)."""
     skipped: NDArray[np.int32]
-    """``skipped[skipped_at[n, place] + rank]``: the rank of a hand of ``n`` out of all places but ``place``, among all."""
+    """``skipped[skipped_at[n, place] + rank]``: the rank of a hand of ``n`` out of all places but
+    ``place``, among all."""
     skipped_at: NDArray[np.int64]
     """Shape (sizes, tiles)."""
 
@@ -61,7 +63,8 @@ def make_subsets(most: NDArray[np.int64]) -> Subsets:
             fewer = members[n - 1] if n and most[n - 1] >= m - 1 else _members(comb(m - 1, n - 1) if n else 0, n - 1)
             inserted.append(_moved(binomials, fewer, comb(m - 1, n - 1) if n else 0, n - 1, place, True))
             skipped.append(_moved(binomials, members[n], comb(m - 1, n), n, place, False))
-    flat = [np.concatenate([*parts, np.zeros(1, kind)]) for parts, kind in zip((members, inserted, skipped), _KINDS)]
+    lists = members, inserted, skipped
+    flat = [np.concatenate([*parts, np.zeros(1, kind)]) for parts, kind in zip(lists, _KINDS, strict=True)]
     return Subsets(binomials, flat[0], ats[0], flat[1], ats[1], flat[2], ats[2])
 
 
@@ -87,7 +90,7 @@ def _members(count, n):  # type: ignore[no-untyped-def]
 
 @jit
 def _moved(binomials, members, count, n, place, is_inserted):  # type: ignore[no-untyped-def]
-    """Ranks of the first ``count`` hands of ``n`` once all places from ``place`` on are moved up by one, and it added."""
+    """Ranks of the first ``count`` hands of ``n`` once places from ``place`` on are moved up, and it is added if asked."""
     out = np.zeros(count, np.int32)
     for rank in range(count):
         moved, size, is_waiting = 0, 0, is_inserted

@@ -9,14 +9,14 @@ order of hands that of :mod:`training.subsets`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.tiles import NO_TILES, PIPS, lowest_tile, num_tiles_of, pips_of, tile_bit
-from training.public_tree import BLOCKED, DRAWN, KEEP, LAST, OUT, PLAY, UNFIT, PublicTree, TreeArrays
+from training.public_tree import BLOCKED, DRAWN, KEEP, LAST, OUT, PLAY, UNFIT, PublicTree
 
 __all__ = ["BEST", "CFR", "CFR_PLUS", "COUNT", "MIX", "PREDICTIVE", "Workspace", "make_workspace", "walk"]
 
@@ -326,7 +326,7 @@ def _descend(tree, node, edge, frame, mode, space, is_own, seat):  # type: ignor
             total += value
         return top if total > 0 else np.int64(-1)
     chance = 1.0 if mode == COUNT else 1.0 / node["boneyard"]
-    held = _list_tiles(child["masks"][mover], places)
+    _list_tiles(child["masks"][mover], places)
     for r in range(count):
         value = 0.0
         for k in range(size + 1):
