@@ -90,7 +90,7 @@ def _members(count, n):  # type: ignore[no-untyped-def]
 
 @jit
 def _moved(binomials, members, count, n, place, is_inserted):  # type: ignore[no-untyped-def]
-    """Ranks of the first ``count`` hands of ``n`` once places from ``place`` on are moved up, and it is added if asked."""
+    """Ranks of the first ``count`` hands of ``n`` places from ``place`` on being moved up, and it added if asked."""
     out = np.zeros(count, np.int32)
     for rank in range(count):
         moved, size, is_waiting = 0, 0, is_inserted

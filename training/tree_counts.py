@@ -13,7 +13,7 @@ from training.payoffs import counting_payoffs
 from training.public_tree import BLOCKED, DRAWN, LAST, OUT, PLAY, PublicTree
 from training.tree_walk import COUNT, MIX, Workspace, walk
 
-__all__ = ["TreeCounts", "count_tree"]
+__all__ = ["TreeCounts", "count_options", "count_tree"]
 
 _NOTHING = np.zeros(0)
 
@@ -64,25 +64,34 @@ def _count_sets(tree, marks, options, found):  # type: ignore[no-untyped-def]
             _count_drawn(tree, node, marks, found)
             continue
         hands = subsets.binomials[m, size]
-        options[:hands] = 0
-        if kind == LAST:
-            tiles = node["masks"][seat]
-            for h in range(hands):
-                bit = tiles & (~tiles + np.uint64(1))
-                tiles &= ~bit
-                options[h] = (node["fits"] & bit != NO_TILES) + (node["twice"] & bit != NO_TILES)
-        else:
-            for e in range(node["first_edge"], np.int64(node["first_edge"]) + node["num_edges"]):
-                edge = tree.edges[e]
-                if edge["kind"] > OUT:
-                    break
-                at = subsets.inserted_at[size, edge["places"][seat]]
-                for r in range(subsets.binomials[m - 1, size - 1]):
-                    options[subsets.inserted[at + r]] += 1
+        count_options(tree, node, options)
         for h in range(hands):
             if marks[node["hands"] + h] == 3 and options[h] > 0:
                 found[seat, 0] += 1
                 found[seat, 1] += options[h] > 1
+
+
+@jit
+def count_options(tree, node, options):  # type: ignore[no-untyped-def]
+    """How many plays each hand of the mover has at a TURN or LAST node, into ``options``, int64."""
+    subsets, seat = tree.subsets, np.int64(node["mover"])
+    tiles, size = node["masks"][seat], np.int64(node["counts"][seat])
+    m = num_tiles_of(tiles)
+    hands = subsets.binomials[m, size]
+    options[:hands] = 0
+    if node["kind"] == LAST:
+        for h in range(hands):
+            bit = tiles & (~tiles + np.uint64(1))
+            tiles &= ~bit
+            options[h] = (node["fits"] & bit != NO_TILES) + (node["twice"] & bit != NO_TILES)
+        return
+    for e in range(node["first_edge"], np.int64(node["first_edge"]) + node["num_edges"]):
+        edge = tree.edges[e]
+        if edge["kind"] > OUT:
+            break
+        at = subsets.inserted_at[size, edge["places"][seat]]
+        for r in range(subsets.binomials[m - 1, size - 1]):
+            options[subsets.inserted[at + r]] += 1
 
 
 @jit
