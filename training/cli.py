@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dominoes_env import __version__
 from training.command_bench import add_bench
 from training.command_evaluate import add_evaluate
+from training.command_exploit import add_exploit
 from training.command_line import add_command
 from training.command_lists import add_agents, add_variants
 from training.command_play import add_play
@@ -87,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     add_render(commands)
     add_ship(commands)
     add_solve(commands)
+    add_exploit(commands)
     add_demo(commands)
     add_bench(commands)
     add_variants(commands)

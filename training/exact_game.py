@@ -25,7 +25,7 @@ __all__ = ["Bounds", "ExactGame", "free_memory", "measured"]
 _NOTHING = np.zeros(0)
 _NO_MARKS = np.zeros(0, np.uint8)
 #: Nodes up to which a tree is counted whatever the memory, so that a refusal can name what it would take.
-_MOST_COUNTED = 40_000_000
+_MOST_COUNTED = 20_000_000
 
 
 @dataclass(frozen=True)
