@@ -1,5 +1,5 @@
 """Self-play: one policy plays every seat and learns from all of them, by the algorithm of the settings. In a part of
-the rows it has one seat, and the league the others.
+the rows it has one seat, and the league the others; or in all rows, and one agent that stays as it is the others.
 
 The loop is update (collect, learn, now and then try a candidate for the league), at times save, at times look at the
 ladder. A run can be stopped at any time and resumed: a checkpoint holds all that learner and league are made of, the
@@ -163,7 +163,7 @@ class Trainer:
             ) from None
         self._brief_partner(policy)
         if self.league.num_rows:
-            if self.num_updates % self.run.config.gate_updates == 0:
+            if not self.run.config.against and self.num_updates % self.run.config.gate_updates == 0:
                 admission = self.league.consider(policy)
                 self._log_book().add_text("league/gate", str(admission), self.decisions)
             figures |= self.league.scalars()
