@@ -29,11 +29,14 @@ from dominoes_env.observation import observation_size
 from dominoes_env.table import Table
 from training.cfr import Solver
 from training.cli import main
+from training.config import TrainConfig
 from training.exact_game import ExactGame
 from training.exploit import exploit, strategy_of
 from training.payoffs import payoffs_of
+from training.run_directory import create_run
 from training.solution import load_solution
 from training.solve import solve
+from training.trainer import Trainer
 
 # Two-player block with seat 0 leading, by N of the set and tiles a hand: information sets of each seat where a tile is
 # laid, those with a choice; the value; uniform play's value and exploitability; that of the heaviest tile.
@@ -345,3 +348,34 @@ def test_what_is_left_is_paid_as_the_engine_pays_real_hands() -> None:
                 paid *= -1 if rules.settlement == "penalty_each" else 1
                 pips = [int(PIPS[hand].sum()) for hand in hands]
                 assert paid == (pays.blocked[pips[0], pips[1]] if out < 0 else pays.out[out, pips[1 - out]])
+
+
+def test_training_finds_most_of_what_there_is_to_gain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figures = tmp_path / "figures.json"
+    words = ("exploit", "greedy", "--approximate", "--minutes", 0.05, "--deals", 2000, "--out", tmp_path / "runs")
+    assert dominoes(*words, "--references", "random", "--json", figures, game=(3, 3)) == 0
+    assert "greedy: a player trained for 0.05 minutes against it is ahead by" in capsys.readouterr().out
+    found = json.loads(figures.read_text())
+    assert [one["agent"] for one in found] == ["greedy", "random"]
+    exact = {"greedy": 1.050923, "random": 1.492801}
+    for one in found:
+        assert one["gain"]["low"] < exact[one["agent"]]  # no response gains more than the best
+        assert one["gain"]["mean"] > 0
+    assert dominoes(*words, "--seed", 2, game=(3, 3)) == 2
+    assert "is a run against 'greedy' with seed 0; allowed: another --out" in capsys.readouterr().err
+    assert dominoes("exploit", "greedy", "--minutes", 1) == 2
+    assert "--minutes 1.0 is not allowed without --approximate, which does not read it" in capsys.readouterr().err
+
+
+def test_all_games_may_be_against_one_agent(tmp_path: Path) -> None:
+    config = TrainConfig(against="greedy", rows=16, rollout=8, batch=64, hidden=(8,), threads=1)
+    run = create_run(tmp_path / "run", "classic_block", block(2, 2), config)
+    trainer = Trainer(run)
+    assert [part.num_games for part in trainer.learner.games] == [16]
+    assert [one.name for one in trainer.league.standings()] == ["greedy"]
+    for _ in range(config.gate_updates + 1):
+        trainer.update()
+    assert [one.name for one in trainer.league.standings()] == ["greedy"] and trainer.league.num_attempts == 0
+    assert trainer.league.standings()[0].games > 0
+    with pytest.raises(ValueError, match=r"league=0\.5 is not allowed with against='greedy'; allowed: 0"):
+        TrainConfig(against="greedy", league=0.5)
