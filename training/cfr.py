@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.exact_game import Bounds, ExactGame
-from training.tree_walk import CFR, CFR_PLUS, MIX, PREDICTIVE
+from training.tree_shares import CFR, CFR_PLUS, MIX, PREDICTIVE
 
 __all__ = ["ALGORITHMS", "Solver", "num_arrays"]
 

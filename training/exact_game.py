@@ -18,7 +18,9 @@ from dominoes_env.engine.rules import Rules
 from training.payoffs import payoffs_of
 from training.public_tree import TreeSize, build_tree, measure_tree
 from training.tree_counts import TreeCounts, count_tree
-from training.tree_walk import BEST, MIX, make_workspace, walk
+from training.tree_ends import make_workspace
+from training.tree_shares import BEST, MIX
+from training.tree_walk import walk
 
 __all__ = ["Bounds", "ExactGame", "free_memory", "measured"]
 
