@@ -1,4 +1,4 @@
-"""The file of a solution: ``.npz`` with a JSON header, from which solving goes on and ``solved:FILE`` plays."""
+"""The file of a solution: ``.npz`` with a JSON header, from which solving goes on and which holds the strategy.
 
 from __future__ import annotations
 
