@@ -1,4 +1,4 @@
-"""The file of a solution: ``.npz`` with a JSON header, from which solving goes on and which holds the strategy.
+"""The file of a solution: ``.npz`` with a JSON header; the strategy, and what solving goes on from."""
 
 from __future__ import annotations
 
