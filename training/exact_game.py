@@ -6,7 +6,6 @@ positive weights of its information set; where there are none all actions are al
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -96,7 +95,6 @@ class ExactGame:
         self.tree = build_tree(rules, is_folded=is_folded, size=size)
         self.space = make_workspace(self.tree)
         self.payoffs = payoffs_of(rules)
-        gc.collect()
 
     @cached_property
     def counts(self) -> TreeCounts:

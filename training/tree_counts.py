@@ -86,7 +86,8 @@ def count_options(tree, node, options):  # type: ignore[no-untyped-def]
         for h in range(hands):
             bit = tiles & (~tiles + np.uint64(1))
             tiles &= ~bit
-            options[h] = (node["fits"] & bit != NO_TILES) + (node["twice"] & bit != NO_TILES)
+            options[h] += node["fits"] & bit != NO_TILES
+            options[h] += node["twice"] & bit != NO_TILES
         return
     for e in range(node["first_edge"], np.int64(node["first_edge"]) + node["num_edges"]):
         edge = tree.edges[e]
