@@ -11,12 +11,12 @@
 # %matplotlib inline
 # %config InlineBackend.figure_formats = ["svg"]
 import dominoes_env
-from training.cfr import ALGORITHMS, Solver
 from training.evaluate import evaluate
-from training.exact_game import ExactGame
-from training.exploit import exploit
+from training.exact.cfr import ALGORITHMS, Solver
+from training.exact.exact_game import ExactGame
+from training.exact.exploit import exploit
+from training.exact.solve import solve
 from training.plots import convergence_figure, exploitability_figure
-from training.solve import solve
 
 rules = dominoes_env.make_rules("classic_block", max_pip=3, hand_size=4, opening="seat_0")
 
@@ -130,4 +130,4 @@ for number, first in enumerate(names):
 # - `dominoes solve --help` and `dominoes exploit --help`; the README has the values of more games,
 #   the whole double-six set with three tiles a hand among them.
 # - `04_train_an_agent`: train with another `magnet` or `entropy`, and see here what it does.
-# - `training/cfr.py`, `training/tree_walk.py`: how it is done.
+# - `training/exact/cfr.py`, `training/exact/tree_walk.py`: how it is done.

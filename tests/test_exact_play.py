@@ -27,15 +27,15 @@ from dominoes_env.engine.tiles import PIPS
 from dominoes_env.engine.variants import VARIANTS, make_rules
 from dominoes_env.observation import observation_size
 from dominoes_env.table import Table
-from training.cfr import Solver
 from training.cli import main
 from training.config import TrainConfig
-from training.exact_game import ExactGame
-from training.exploit import exploit, strategy_of
-from training.payoffs import payoffs_of
+from training.exact.cfr import Solver
+from training.exact.exact_game import ExactGame
+from training.exact.exploit import exploit, strategy_of
+from training.exact.payoffs import payoffs_of
+from training.exact.solution import load_solution
+from training.exact.solve import solve
 from training.run_directory import create_run
-from training.solution import load_solution
-from training.solve import solve
 from training.trainer import Trainer
 
 # Two-player block with seat 0 leading, by N of the set and tiles a hand: information sets of each seat where a tile is

@@ -46,7 +46,7 @@ def add_memory_flag(parser: argparse.ArgumentParser) -> None:
 
 def memory_of(arguments: argparse.Namespace) -> int:
     """The bound in bytes."""
-    from training.exact_game import free_memory
+    from training.exact.exact_game import free_memory
 
     return int(arguments.memory * 2**30 if arguments.memory else _MOST_OF_FREE * free_memory())
 
@@ -133,7 +133,7 @@ def _tell_game(game: Any) -> None:
 
 
 def _solve(arguments: argparse.Namespace) -> int:
-    from training.solve import solve
+    from training.exact.solve import solve
 
     variant, rules = rules_of(arguments)
     refuse_lost_output("--out", arguments.out)

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dominoes_env.engine.rules import Rules
-from training.payoffs import payoffs_of
-from training.public_tree import TreeSize, build_tree, measure_tree
-from training.tree_counts import TreeCounts, count_tree
-from training.tree_ends import make_workspace
-from training.tree_shares import BEST, MIX
-from training.tree_walk import walk
+from training.exact.payoffs import payoffs_of
+from training.exact.public_tree import TreeSize, build_tree, measure_tree
+from training.exact.tree_counts import TreeCounts, count_tree
+from training.exact.tree_ends import make_workspace
+from training.exact.tree_shares import BEST, MIX
+from training.exact.tree_walk import walk
 
 __all__ = ["Bounds", "ExactGame", "free_memory", "measured"]
 
@@ -119,7 +119,7 @@ class ExactGame:
         averages: NDArray[np.float64] = _NOTHING,
         average_weight: float = 0.0,
     ) -> float:
-        """:func:`training.tree_walk.walk`; returns points a round."""
+        """:func:`training.exact.tree_walk.walk`; returns points a round."""
         tree = self.tree
         total = walk(
             tree.arrays, self.payoffs[seat], tree.roots, tree.weight, seat, mode, weights, regrets, averages,

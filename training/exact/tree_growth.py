@@ -20,7 +20,7 @@ from dominoes_env.engine.rules import CHECK_AT_ONCE, DRAW_NONE, END_OUT_OR_BLOCK
 from dominoes_env.engine.scoring import score_play
 from dominoes_env.engine.state import PLAYING, STATE_DTYPE, new_states
 from dominoes_env.engine.tiles import NO_TILES, lowest_tile, num_tiles_of, pips_of, tile_bit
-from training.tree_records import BLOCKED, DRAWN, EDGE_DTYPE, KEEP, LAST, NODE_DTYPE, OUT, PLAY, TURN, UNFIT
+from training.exact.tree_records import BLOCKED, DRAWN, EDGE_DTYPE, KEEP, LAST, NODE_DTYPE, OUT, PLAY, TURN, UNFIT
 
 __all__ = ["FIRST_SIZE", "REFUSED", "Growth", "grow", "make_growth", "state_at"]
 

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.tiles import NO_TILES, num_tiles_of
-from training.payoffs import counting_payoffs
-from training.public_tree import PublicTree
-from training.tree_ends import Workspace
-from training.tree_records import BLOCKED, DRAWN, LAST, OUT, PLAY
-from training.tree_shares import COUNT, MIX
-from training.tree_walk import walk
+from training.exact.payoffs import counting_payoffs
+from training.exact.public_tree import PublicTree
+from training.exact.tree_ends import Workspace
+from training.exact.tree_records import BLOCKED, DRAWN, LAST, OUT, PLAY
+from training.exact.tree_shares import COUNT, MIX
+from training.exact.tree_walk import walk
 
 __all__ = ["TreeCounts", "count_options", "count_tree"]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from training.subsets import Subsets
+from training.exact.subsets import Subsets
 
 __all__ = [
     "BLOCKED",

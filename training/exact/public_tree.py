@@ -6,7 +6,7 @@ keeps only tiles that do not fit. Where tiles are drawn a mask may allow hands t
 so that they weigh nothing. That the two hands share no tile matters at the ends of rounds alone.
 
 Everything that a rule decides is asked of the engine, on a record for each node of the path: what fits, what a play
-leads to and scores, who draws or passes, which rounds are over, and (:mod:`training.payoffs`) what an end pays.
+leads to and scores, who draws or passes, which rounds are over, and (:mod:`training.exact.payoffs`) what an end pays.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from dominoes_env.engine.deal import open_round
 from dominoes_env.engine.opening import first_lead, opening_forces_lead, tiles_above
 from dominoes_env.engine.rules import Rules
 from dominoes_env.engine.state import new_states
-from training.subsets import make_subsets, table_bytes
-from training.tree_growth import FIRST_SIZE, REFUSED, grow, make_growth
-from training.tree_records import EDGE_DTYPE, NODE_DTYPE, TreeArrays
+from training.exact.subsets import make_subsets, table_bytes
+from training.exact.tree_growth import FIRST_SIZE, REFUSED, grow, make_growth
+from training.exact.tree_records import EDGE_DTYPE, NODE_DTYPE, TreeArrays
 
 __all__ = ["PublicTree", "TreeSize", "build_tree", "measure_tree"]
 

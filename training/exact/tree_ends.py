@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.tiles import NO_TILES, PIPS, lowest_tile, pips_of, tile_bit
-from training.public_tree import PublicTree
+from training.exact.public_tree import PublicTree
 
 __all__ = ["Workspace", "list_tiles", "make_workspace", "value_blocked", "value_last", "value_out"]
 

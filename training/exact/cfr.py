@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from training.exact_game import Bounds, ExactGame
-from training.tree_shares import CFR, CFR_PLUS, MIX, PREDICTIVE
+from training.exact.exact_game import Bounds, ExactGame
+from training.exact.tree_shares import CFR, CFR_PLUS, MIX, PREDICTIVE
 
 __all__ = ["ALGORITHMS", "Solver", "num_arrays"]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from agents.made_for import VERSIONS, differing_rules, other_version, read_rules
 from dominoes_env.engine.rules import Rules
-from training.tree_records import TREE_VERSION
+from training.exact.tree_records import TREE_VERSION
 
 __all__ = ["Solution", "load_solution", "save_solution"]
 

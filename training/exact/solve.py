@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dominoes_env.engine.rules import Rules
-from training.cfr import ALGORITHMS, Solver, num_arrays
-from training.exact_game import Bounds, ExactGame, measured
-from training.public_tree import TreeSize
-from training.solution import Solution, load_solution, save_solution
+from training.exact.cfr import ALGORITHMS, Solver, num_arrays
+from training.exact.exact_game import Bounds, ExactGame, measured
+from training.exact.public_tree import TreeSize
+from training.exact.solution import Solution, load_solution, save_solution
 from training.stopping import asked_to_stop
 
 __all__ = ["Solved", "SolvingStep", "solve"]
@@ -78,7 +78,7 @@ def solve(
 
     Args:
         rules: a game for two.
-        algorithm: one of :data:`training.cfr.ALGORITHMS`.
+        algorithm: one of :data:`training.exact.cfr.ALGORITHMS`.
         epsilon: the exploitability to stop at.
         iterations: in all, earlier runs included; 0: no bound.
         minutes: of this run; 0: no bound.

@@ -6,7 +6,7 @@ import numpy as np
 
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.tiles import num_tiles_of
-from training.tree_records import DRAWN, OUT, PLAY
+from training.exact.tree_records import DRAWN, OUT, PLAY
 
 __all__ = [
     "BEST",

@@ -3,7 +3,7 @@
 Down goes how likely the *other* seat comes to each node with each of its hands, by its strategy; up comes what each
 hand of the seat is worth against that, times how likely the other one, and chance, come there (its counterfactual
 value). What the seat does at its own nodes is the walk's ``mode``. Chance is uniform over deals, so that it is one
-factor for all, but for what is drawn. The order of hands is that of :mod:`training.subsets`.
+factor for all, but for what is drawn. The order of hands is that of :mod:`training.exact.subsets`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 
 from dominoes_env.engine.jit import jit
 from dominoes_env.engine.tiles import NO_TILES, lowest_tile, num_tiles_of, tile_bit
-from training.tree_ends import list_tiles, value_blocked, value_last, value_out
-from training.tree_records import BLOCKED, DRAWN, KEEP, LAST, OUT, PLAY, UNFIT
-from training.tree_shares import COUNT, GAINS, SHARES, VALUES, decide, num_hands, share_drawn, share_turn
+from training.exact.tree_ends import list_tiles, value_blocked, value_last, value_out
+from training.exact.tree_records import BLOCKED, DRAWN, KEEP, LAST, OUT, PLAY, UNFIT
+from training.exact.tree_shares import COUNT, GAINS, SHARES, VALUES, decide, num_hands, share_drawn, share_turn
 
 __all__ = ["walk"]
 
@@ -222,7 +222,7 @@ def walk(tree, pays, roots, reach, seat, mode, weights, regrets, averages, avera
 
     Args:
         tree: :class:`TreeArrays`.
-        pays: :class:`training.payoffs.Payoffs` of the seat.
+        pays: :class:`training.exact.payoffs.Payoffs` of the seat.
         roots: the nodes that a round may start from.
         reach: how likely each of them is for the deals that allow it.
         seat: whose hands get values.
