@@ -50,11 +50,13 @@ def round_ending(session: Session, event: Event, names: Sequence[str]) -> str:
 
 
 def round_winner(session: Session, event: Event, names: Sequence[str]) -> str:
-    """Who won the deal of a ``round`` event, or that nobody did."""
+    """Who won the deal of a ``round`` event, or that nobody did; where open ends score, that is who booked most in it."""
     if not event.winners:
         return "Nobody wins the round."
     won = joined([names[seat] for seat in event.winners])
     if len(event.winners) == (2 if session.rules.teams else 1):
+        if session.rules.end_scoring != "none":
+            return f"{_capital(won)} {verb(session, event.winners, 'score', 'scores')} most in this round."
         return f"{_capital(won)} {verb(session, event.winners, 'win', 'wins')} the round."
     return f"The round is tied between {won}."
 
