@@ -50,7 +50,7 @@ def round_ending(session: Session, event: Event, names: Sequence[str]) -> str:
 
 
 def round_winner(session: Session, event: Event, names: Sequence[str]) -> str:
-    """Who won the deal of a ``round`` event, or that nobody did; where open ends score, that is who booked most in it."""
+    """Who won the deal of a ``round`` event, or that nobody did; where open ends score, that is who booked most."""
     if not event.winners:
         return "Nobody wins the round."
     won = joined([names[seat] for seat in event.winners])
