@@ -104,7 +104,7 @@ def list_moves(state, rules, moves, ply):  # type: ignore[no-untyped-def]
     first = np.int64(0)
     for end in range(rules["num_ends"]):
         tiles = playable_tiles(state, rules, end)
-        if tiles != NO_TILES and twin_of(state, end) == end:
+        if tiles != NO_TILES and twin_of(state, rules, end) == end:
             while tiles != NO_TILES:
                 moves[ply, count] = first + lowest_tile(tiles)
                 tiles &= tiles - _ONE

@@ -55,7 +55,7 @@ def _search_all(rules, into, scratch):  # type: ignore[no-untyped-def]
             return False
     num_tiles = np.int64(rules["num_tiles"])
     for end in range(1, rules["num_ends"]):
-        twin = twin_of(state, end)
+        twin = twin_of(state, rules, end)
         tiles = playable_tiles(state, rules, end) if twin != end else NO_TILES
         while tiles != NO_TILES:
             tile = lowest_tile(tiles)

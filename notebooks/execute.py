@@ -83,8 +83,17 @@ def _joined(outputs: list[Any]) -> list[Any]:
 
 
 def main(names: list[str]) -> None:
-    """Run and write the notebooks whose names begin like one of ``names``; without any, all."""
-    for path in sources():
+    """Run and write the notebooks whose names begin like one of ``names``; without any, all.
+
+    Raises:
+        SystemExit: for a name that none begins with.
+    """
+    paths = sources()
+    for name in names:
+        if not any(path.stem.startswith(name) for path in paths):
+            known = ", ".join(path.stem for path in paths)
+            sys.exit(f"no notebook begins with {name!r}; there are: {known}")
+    for path in paths:
         if not names or any(path.stem.startswith(name) for name in names):
             print(path.stem, flush=True)
             nbformat.write(executed(path), path.with_suffix(".ipynb"))

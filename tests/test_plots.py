@@ -20,7 +20,14 @@ from training.curve import Curve
 from training.evaluate import evaluate
 from training.intervals import Interval
 from training.ladder import LADDER_NAME
-from training.plots import advice_figure, belief_figure, intervals_figure, learning_curve_figure
+from training.plots import (
+    advice_figure,
+    belief_figure,
+    convergence_figure,
+    exploitability_figure,
+    intervals_figure,
+    learning_curve_figure,
+)
 from training.run_directory import create_run
 from training.tournament import tournament
 from training.tournament_plot import tournament_figure
@@ -162,3 +169,25 @@ def test_a_tournaments_plots_are_labelled():
     assert figure.get_suptitle()
     for axes in figure.axes:
         assert axes.get_title() and axes.get_xlabel() and axes.get_ylabel()
+
+
+def test_convergence_is_drawn_on_powers_of_ten():
+    curves = {"cfr": {1: 1.0, 10: 0.1}, "cfr+": {1: 1.0, 10: 0.01}}
+    axes = one_plot(convergence_figure(curves, title="t"))
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    drawn = {line.get_label(): dict(zip(*line.get_data(), strict=True)) for line in axes.lines}
+    assert drawn == curves
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == list(curves)
+    for nothing in ({}, {"cfr": {}}, {"cfr": {0: 1.0}}, {"cfr": {1: 0.0}}):
+        with pytest.raises(ValueError, match="allowed"):
+            convergence_figure(nothing, title="t")
+
+
+def test_exploitabilities_are_bars_with_figures():
+    judged = {"random": 2.9651, "greedy": 2.2768}
+    axes = one_plot(exploitability_figure(judged, title="t"))
+    assert [bar.get_width() for bar in axes.patches] == list(judged.values())
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(judged)
+    assert {"2.965", "2.277"} <= set(texts(axes)) and axes.yaxis_inverted()
+    with pytest.raises(ValueError, match="at least one player"):
+        exploitability_figure({}, title="t")

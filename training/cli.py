@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from dominoes_env import __version__
 from training.command_bench import add_bench
 from training.command_evaluate import add_evaluate
+from training.command_exploit import add_exploit
 from training.command_line import add_command
 from training.command_lists import add_agents, add_variants
 from training.command_play import add_play
 from training.command_records import add_record, add_render, add_replay
 from training.command_ship import add_ship
+from training.command_solve import add_solve
 from training.command_tournament import add_tournament
 from training.command_train import add_demo, add_train
 from training.command_web import add_web
@@ -92,6 +94,8 @@ def _parser() -> argparse.ArgumentParser:
     add_replay(commands)
     add_render(commands)
     add_ship(commands)
+    add_solve(commands)
+    add_exploit(commands)
     add_demo(commands)
     add_bench(commands)
     add_variants(commands)

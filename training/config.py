@@ -85,6 +85,7 @@ class TrainConfig:
         10.0, "a candidate enters if it is so much stronger than the last one, and not equal", needs="league"
     )
     gate_deals: int = setting(4000, "deals of a candidate's match at most", needs="league")
+    against: str = setting("", "agent that all games are played against, which stays as it is; empty: self-play")
     ladder: tuple[str, ...] = setting(RULES_OF_THUMB, "agents to be measured against")
     ladder_deals: int = setting(1000, "mirrored deals against each of them")
     ladder_minutes: float = setting(2.0, "minutes between two looks at the ladder, each after a checkpoint")
@@ -100,6 +101,8 @@ class TrainConfig:
         if self.batch > self.rows * self.rollout:
             most = self.rows * self.rollout
             raise ValueError(f"batch={self.batch!r} is not allowed; allowed: at most rows * rollout = {most}")
+        if self.against and self.league:
+            raise ValueError(f"league={self.league!r} is not allowed with against={self.against!r}; allowed: 0")
         self._refuse_unread()
 
     def _refuse_unread(self) -> None:
@@ -163,6 +166,8 @@ def _allowed(name: str, value: Any) -> str:
         if not _is_whole(value) or value < least:
             return f"an integer of at least {least}"
         return "an integer below 2**31" if value >= 2**31 and name != "steps" else ""
+    if name == "against":
+        return "" if isinstance(value, str) else "an agent by name, or nothing"
     if name == "hidden":
         are_units = isinstance(value, tuple) and all(_is_whole(units) and units >= 1 for units in value)
         return "" if value and are_units else "integers of at least 1, such as 128,128"

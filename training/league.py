@@ -132,8 +132,20 @@ class League:
 
     @classmethod
     def of(cls, run: Run) -> League:
-        """The league that a run's settings ask for, as it is before the first game."""
+        """The league that a run's settings ask for, as it is before the first game.
+
+        Where all games are against one agent, it is the only member and plays in all rows.
+        """
         config = run.config
+        if config.against:
+            return cls(
+                run.rules,
+                config.rows,
+                run.path / LEAGUE_NAME,
+                seed=config.seed,
+                thumbs=(config.against,),
+                thumb_share=1.0,
+            )
         return cls(
             run.rules,
             max(1, round(config.league * config.rows)) if config.league else 0,

@@ -1,4 +1,4 @@
-"""Figures of results, each with its title, units and intervals of 95 %, for notebooks and papers.
+"""Figures of results, each with its title, units and, where there is chance, intervals of 95 %: for notebooks, papers.
 
 Needs matplotlib; nothing else of the package imports this file. A figure is shown by a notebook in which
 ``%matplotlib inline`` was said, and saved by ``figure.savefig``. Colours are those of Okabe and Ito, which
@@ -32,7 +32,14 @@ except ModuleNotFoundError as error:
         f"{error}; plots need the extra `notebooks`: pip install 'dominoes_env[notebooks]'"
     ) from None
 
-__all__ = ["advice_figure", "belief_figure", "intervals_figure", "learning_curve_figure"]
+__all__ = [
+    "advice_figure",
+    "belief_figure",
+    "convergence_figure",
+    "exploitability_figure",
+    "intervals_figure",
+    "learning_curve_figure",
+]
 
 _INK, _MUTED, _FAINT = "#222222", "#666666", "#d9d9d9"
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -157,6 +164,54 @@ def learning_curve_figure(run: str | Path) -> Figure:
     axes.grid(axis="y", color=_FAINT, linewidth=0.6)
     axes.margins(x=0.02)
     _label_ends(axes, ends)
+    return figure
+
+
+def convergence_figure(curves: Mapping[str, Mapping[int, float]], *, title: str) -> Figure:
+    """Exact exploitability by iterations of a solver, both axes by powers of ten; no chance is in it.
+
+    Args:
+        curves: points a round (> 0) by the number of iterations (> 0), by the name of the algorithm.
+        title: above the plot; says which game it is.
+
+    Raises:
+        ValueError: if there is nothing to draw, or a number that has no logarithm.
+    """
+    if not curves or not all(curves.values()):
+        raise ValueError("curves has nothing to draw; allowed: at least one curve, each of at least one point")
+    if any(number <= 0 for curve in curves.values() for point in curve.items() for number in point):
+        raise ValueError("curves has a number that is not above 0; allowed: above 0, both axes being logarithmic")
+    figure, axes = _figure(7.6, 4.2, title, "iterations", "exploitability, points a round (exact)")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for number, (name, curve) in enumerate(curves.items()):
+        style = {"color": _COLOURS[number % len(_COLOURS)], "marker": _MARKERS[number % len(_MARKERS)]}
+        axes.plot(list(curve), list(curve.values()), label=name, markersize=5, linewidth=1.6, **style)
+    axes.grid(color=_FAINT, linewidth=0.6)
+    axes.legend(frameon=False, labelcolor=_INK)
+    return figure
+
+
+def exploitability_figure(judged: Mapping[str, float], *, title: str) -> Figure:
+    """Exact exploitabilities as bars, a row each, the first on top, with its figures beside it.
+
+    Args:
+        judged: points a round by the player's name.
+        title: above the plot; says which game it is.
+
+    Raises:
+        ValueError: if there is no player.
+    """
+    if not judged:
+        raise ValueError("judged is empty; allowed: at least one player")
+    unit = "exploitability, points a round (exact; 0 is perfect play)"
+    figure, axes = _figure(7.6, 1.25 + 0.42 * len(judged), title, unit, "player")
+    bars = axes.barh(range(len(judged)), list(judged.values()), color=_COLOURS[0], height=0.55)
+    axes.bar_label(bars, [_number(value, 3) for value in judged.values()], padding=4, color=_INK, fontsize=9.5)
+    axes.set_yticks(range(len(judged)), list(judged))
+    axes.invert_yaxis()
+    axes.margins(x=0.12)
+    axes.grid(axis="x", color=_FAINT, linewidth=0.6)
     return figure
 
 

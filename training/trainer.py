@@ -1,5 +1,5 @@
 """Self-play: one policy plays every seat and learns from all of them, by the algorithm of the settings. In a part of
-the rows it has one seat, and the league the others.
+the rows it has one seat, and the league the others; or in all rows, and one agent that stays as it is the others.
 
 The loop is update (collect, learn, now and then try a candidate for the league), at times save, at times look at the
 ladder. A run can be stopped at any time and resumed: a checkpoint holds all that learner and league are made of, the
@@ -9,11 +9,8 @@ same ``steps`` would have. A look that was due when a run was killed is taken wh
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -30,6 +27,7 @@ from training.ladder import Ladder, Look, check_opponents
 from training.league import League
 from training.partner import Partner
 from training.run_directory import CHECKPOINT_NAME, LOG_NAME, Run, write_config
+from training.stopping import asked_to_stop
 
 __all__ = ["Learner", "Progress", "Trainer", "make_learner", "measure_reward_scale", "train"]
 
@@ -165,7 +163,7 @@ class Trainer:
             ) from None
         self._brief_partner(policy)
         if self.league.num_rows:
-            if self.num_updates % self.run.config.gate_updates == 0:
+            if not self.run.config.against and self.num_updates % self.run.config.gate_updates == 0:
                 admission = self.league.consider(policy)
                 self._log_book().add_text("league/gate", str(admission), self.decisions)
             figures |= self.league.scalars()
@@ -264,27 +262,6 @@ class Trainer:
         self._ladder = Ladder.of(self.run, upto=self.decisions)
 
 
-@contextmanager
-def _asked_to_stop() -> Iterator[list[int]]:
-    """A list that gets the number of a SIGINT or SIGTERM; a second SIGINT interrupts at once."""
-    signals: list[int] = []
-    if threading.current_thread() is not threading.main_thread():  # signals are the main thread's
-        yield signals
-        return
-
-    def note(number: int, _: Any) -> None:
-        if signals and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        signals.append(number)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield signals
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def train(run: Run, *, report: Callable[[Progress], object] | None = None) -> int:
     """Train until the budget is spent or a SIGINT or SIGTERM comes, then save. A checkpoint in the run is taken up, and
     only then is its ``config.json`` brought up to date with ``run``.
@@ -306,7 +283,7 @@ def train(run: Run, *, report: Callable[[Progress], object] | None = None) -> in
         if report is not None:
             report(Progress(trainer.decisions, trainer.seconds, trainer.fraction, rate, trainer.last_look))
 
-    with _asked_to_stop() as signals:
+    with asked_to_stop() as signals:
         if trainer.lacks_look:
             trainer.look()
             tell(0.0)

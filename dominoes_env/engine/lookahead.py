@@ -114,13 +114,19 @@ def leftover_bounds(state, rules, seat):
 
 
 @jit(inline=True)
-def twin_of(state, end):
-    """The lowest end that is like this one, so that a tile on either leads to the same game; ``end`` if none is."""
+def twin_of(state, rules, end):
+    """The lowest end that is like this one, so that a tile on either leads to the same game; ``end`` if none is.
+
+    Whether the tip is a double matters only where open ends score.
+    """
     for other in range(end):
         if (
             state["ends"][other] == state["ends"][end]
-            and (state["tip_doubles"] >> other ^ state["tip_doubles"] >> end) & 1 == 0
             and (state["begun"] >> other ^ state["begun"] >> end) & 1 == 0
+            and (
+                rules["end_scoring"] == ENDS_NONE
+                or (state["tip_doubles"] >> other ^ state["tip_doubles"] >> end) & 1 == 0
+            )
         ):
             return other
     return end
