@@ -10,6 +10,7 @@ import os
 import re
 import select
 import signal
+import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
@@ -63,7 +64,15 @@ def has_keys(source: TextIO, output: TextIO) -> bool:
 
 def visible_width(text: str) -> int:
     """Columns that a text takes, colours left out."""
-    return len(_ESCAPE.sub("", text))
+    plain = _ESCAPE.sub("", text)
+    return len(plain) if plain.isascii() else sum(map(_columns, plain))
+
+
+def _columns(sign: str) -> int:
+    """Columns that a sign takes: none if it is set over the one before, two if it is wide, as in Chinese."""
+    if unicodedata.combining(sign) or unicodedata.category(sign) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
 
 
 def clipped(text: str, width: int) -> str:
@@ -81,7 +90,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
         plain = _ESCAPE.sub("", head)
         place = max(plain.rfind("]"), plain.rfind(" ")) + 1
         if place > len(indent) + 1:
-            head, tail = _cut(text, place)
+            head, tail = _cut(text, visible_width(plain[:place]))
         lines.append(head.rstrip())
         text = indent + tail.lstrip()
     return [*lines, text]
@@ -90,13 +99,16 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
 def _cut(text: str, width: int) -> tuple[str, str]:
     """A text in two after ``width`` columns; a colour that spans the cut is ended and begun again."""
     colour, place, used = "", 0, 0
-    while used < width and place < len(text):
+    while place < len(text):
         escape = _ESCAPE.match(text, place)
         if escape:
             colour = "" if escape[0] in ("\x1b[0m", "\x1b[m") else colour + escape[0]
             place = escape.end()
-        else:
-            place, used = place + 1, used + 1
+            continue
+        used += _columns(text[place])
+        if used > width:
+            break
+        place += 1
     return text[:place] + ("\x1b[0m" if colour else ""), colour + text[place:]
 
 

@@ -395,7 +395,7 @@ def decoded(line: bytes, *, is_first: bool) -> str:
 
 def write_records(path: str | os.PathLike[str], records: Iterable[Record]) -> int:
     """Write records as a JSON-lines file; returns how many. The file appears, or is replaced, only once it is whole."""
-    path = Path(path)
+    path = Path(os.path.realpath(path))  # a link stays one
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     count = 0
     try:

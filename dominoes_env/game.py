@@ -290,9 +290,10 @@ class Game:
         return self.table.concealed(0, self._seat(player))
 
     def _seat(self, player: int | None) -> int:
-        if player is None:
-            return self.turn
-        return checked_integer("player", player, 0, self.rules.num_players - 1)
+        return self.turn if player is None else self._checked_seat("player", player)
+
+    def _checked_seat(self, name: str, seat: int) -> int:
+        return checked_integer(name, seat, 0, self.rules.num_players - 1)
 
     # Texts.
 
@@ -334,7 +335,7 @@ class Game:
         ``theme`` is ``"light"``, ``"dark"`` or as the reader's system asks; ``columns`` the width of the table in half
         tiles, 14 for a phone.
         """
-        seat = None if viewer is None else self._seat(viewer)
+        seat = None if viewer is None else self._checked_seat("viewer", viewer)
         return view_svg(make_view(self.rules, self.table.states, self.history, seat, columns=columns), theme=theme)
 
     def pixels(
@@ -342,7 +343,7 @@ class Game:
     ) -> NDArray[np.uint8]:
         """The same as an array, uint8 (height, width, 3), see :func:`dominoes_env.render.pixels.view_pixels`; needs the
         extra ``render``."""
-        seat = None if viewer is None else self._seat(viewer)
+        seat = None if viewer is None else self._checked_seat("viewer", viewer)
         view = make_view(self.rules, self.table.states, self.history, seat)
         return view_pixels(view, width=width, height=height, theme=theme)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import os
+import stat
 import threading
 import warnings
 from array import array
@@ -46,8 +48,8 @@ class RecordFile(Sequence[Record]):
 
     Raises:
         OSError: if it cannot be read.
-        ValueError: with the file, the line and the reason, for a line that is no sound record, when it is asked for;
-            if the file has changed since it was opened.
+        ValueError: if it is no file on a disk (a pipe can be read once only); with the file, the line and the reason,
+            for a line that is no sound record, when it is asked for; if the file has changed since it was opened.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, recover: bool = False, report: Report = warnings.warn) -> None:
@@ -55,6 +57,8 @@ class RecordFile(Sequence[Record]):
         self.recover = recover
         self.report = report
         with open(self.path, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError(f"{self.path} is not allowed, it is a pipe or a device; allowed: a file on a disk")
             self._stamp = _stamp(file)
         self._told: set[str] = set()  # reports, each of which is made once
         self._starts = array("q")
@@ -79,13 +83,13 @@ class RecordFile(Sequence[Record]):
     def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
         if isinstance(index, slice):
             return _Part(self, range(len(self))[index])
-        index = index.__index__()
-        if index < 0:
-            index += len(self)
-        self._look_through(index + 1)
-        if not 0 <= index < len(self._starts):
+        place = operator.index(index)
+        if place < 0:
+            place += len(self)
+        self._look_through(place + 1)
+        if not 0 <= place < len(self._starts):
             raise IndexError(f"{self.path}: record {index} is not there; it has {len(self._starts):,}")
-        start = self._starts[index]
+        start = self._starts[place]
         with self._opened() as file:
             file.seek(start)
             line = file.readline()

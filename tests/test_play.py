@@ -384,6 +384,11 @@ def test_wrong_flags_and_files_cost_one_line(tmp_path, monkeypatch, capsys):
         assert message in refusal(*words)
     assert run("--save", str(file)).returncode == 0
     assert f"--resume {file} goes on with" in refusal("--save", str(file))
+    other = tmp_path / "letter.txt"
+    other.write_text("dear")
+    assert f"--save {other} is not allowed: the file exists" in refusal("--resume", str(file), "--save", str(other))
+    assert other.read_text() == "dear"
+    assert run("--resume", str(file), "--save", str(file)).returncode == 0
     text = file.read_text()
     for damaged, message in (
         (text[:200], "no JSON, or it is cut off"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import os
 import pickle
 import random
 import re
@@ -218,6 +219,32 @@ def test_a_damaged_text_is_refused_and_its_beginning_recovered(tmp_path: Path, k
     assert parse_record(format_record(begun)) == begun
     with pytest.warns(UserWarning, match="kept: "):
         assert open_records(path, recover=True)[0] == begun
+
+
+def test_numbers_of_no_record_are_told_as_they_were_given(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    write_records(path, [played(make_rules("draw"), seed, 5).record for seed in range(3)])
+    records = RecordFile(path)
+    for number in (3, -4):
+        with pytest.raises(IndexError, match=f"record {number} is not there; it has 3"):
+            records[number]
+    for word in ("1", 1.0):
+        with pytest.raises(TypeError, match="integer"):
+            records[word]  # type: ignore[call-overload]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+def test_a_pipe_is_refused_since_it_can_be_read_once_only(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    held = os.open(pipe, os.O_RDWR)  # so that nobody waits for the other end
+    try:
+        with pytest.raises(ValueError, match="pipe is not allowed, it is a pipe or a device"):
+            RecordFile(pipe)
+    finally:
+        os.close(held)
+    with pytest.raises(ValueError, match=f"{os.devnull} is not allowed"):
+        open_records(os.devnull)
 
 
 @pytest.mark.parametrize("kind", no_records())

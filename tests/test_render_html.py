@@ -203,3 +203,10 @@ def test_it_is_stepped_through_in_a_browser(tmp_path, width):
         assert now == data["now"][number] and told.startswith(data["sentences"][data["told"][number][0]])
         assert (no_back, no_next) == (number == 0, number == end)
         assert fits and float(table.removesuffix("px")) > 0.5 * width
+
+
+def test_names_that_look_like_places_of_the_page_are_names():
+    record = dataclasses.replace(record_of("draw", 2, 3), players=("/*DATA*/", "/*SYMBOLS*/"))
+    page = record_html(record)
+    assert unpacked(page)["names"] == ["/*DATA*/", "/*SYMBOLS*/"]
+    assert re.findall("<title>(.*?)</title>", page)[0].endswith(": Draw, /*DATA*/, /*SYMBOLS*/")

@@ -128,6 +128,8 @@ def test_wrong_arguments_are_refused():
         ({"theme": "auto"}, "theme='auto' is not allowed; allowed: light, dark"),
         ({"width": 0}, "width=0 is not allowed"),
         ({"height": -1}, "height=-1 is not allowed"),
+        ({"width": 960.5}, "width=960.5 is not allowed; allowed: an integer of at least 1"),
+        ({"height": "800"}, "height='800' is not allowed"),
     ):
         with pytest.raises(ValueError, match=said):
             pixels.view_pixels(view, **options)
@@ -160,7 +162,7 @@ def test_a_game_paints_itself():
     assert np.array_equal(game.pixels(), pixels.view_pixels(view_of(game)))
     options = {"width": 400, "height": None, "theme": "dark"}
     assert np.array_equal(game.pixels(1, **options), pixels.view_pixels(view_of(game, 1), **options))
-    with pytest.raises(ValueError, match="player=2"):
+    with pytest.raises(ValueError, match="viewer=2"):
         game.pixels(2)
 
 

@@ -323,7 +323,7 @@ def test_a_game_draws_itself():
     assert game._repr_svg_() == game.svg() == game.svg(None, theme="auto", columns=30)
     assert game.svg(0) != game.svg(1) and "hidden tile" in game.svg(0) and "hidden tile" not in game.svg()
     assert game.svg(1, theme="dark", columns=14) == view_svg(view_of(game, 1, columns=14), theme="dark")
-    with pytest.raises(ValueError, match="player=2"):
+    with pytest.raises(ValueError, match="viewer=2"):
         game.svg(2)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -173,15 +175,52 @@ def test_replay_recovers(games, tmp_path, capsys):
             "--theme auto is not allowed with .png; allowed: light, dark",
         ),
         ("render {tmp}/empty --out {tmp}/a.svg", "there is nothing in the file"),
+        ("replay {tmp}/hopeless --recover", "hopeless: there is no sound record in it"),
+        ("replay {tmp}/hopeless --recover --game 1", "hopeless: there is no sound record in it"),
+        ("render {tmp}/hopeless --recover --out {tmp}/a.svg", "hopeless: there is no sound record in it"),
+        ("render {games} --out {tmp}/null.svg", "null.svg: it is a device or a pipe; allowed: a file"),
     ],
 )
 def test_wrong_input_is_one_line(words, said, games, tmp_path, capsys):
     (tmp_path / "empty").write_text("")
+    (tmp_path / "hopeless").write_text("no record\n")
+    (tmp_path / "null.svg").symlink_to(os.devnull)
     before = sorted(tmp_path.iterdir())
     assert main(words.format(games=games, tmp=tmp_path).split()) == 2
     text = capsys.readouterr()
-    assert said.format(tmp=tmp_path) in text.err and text.err.count("\n") == 1 and not text.out
+    told = [line for line in text.err.splitlines() if not line.endswith("left out")]
+    assert said.format(tmp=tmp_path) in text.err and len(told) == 1 and not text.out
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "words", ["render {games} --game 1 --out {link}", "record random random --deals 1 --out {link}"]
+)
+def test_a_link_stays_a_link_to_what_is_written(words, games, tmp_path):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    link = tmp_path / "link.svg"
+    link.symlink_to(kept / "picture.svg")
+    assert main(words.format(games=games, link=link).split()) == 0
+    assert link.is_symlink() and [file.name for file in kept.iterdir()] == ["picture.svg"]
+    assert link.read_text()[:1] in "<{"
+
+
+def test_a_seat_is_not_told_the_seed_which_tells_all_hands(games, capsys):
+    for words, is_told in (([], True), (["--viewer", "1"], False)):
+        assert main(["replay", str(games), *words]) == 0
+        assert ("seed" in capsys.readouterr().out) == is_told
+
+
+def test_an_output_that_knows_few_letters_gets_question_marks(games, tmp_path):
+    for encoding in ("ascii", "cp1252"):
+        done = subprocess.run(
+            [sys.executable, "-m", "training.cli", "replay", str(games), "--game", "1"],
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": encoding, "DOMINOES_QUIET": "1"},
+            timeout=120,
+        )
+        assert done.returncode == 0 and not done.stderr and b"??" in done.stdout and b"the match is over" in done.stdout
 
 
 # The command in a terminal

@@ -121,6 +121,12 @@ def test_lines_that_fit():
         assert all(len(part) <= width for part in parts) and "".join("".join(parts).split()) == layout.replace(" ", "")
 
 
+def test_wide_signs_take_two_columns_and_accents_none():
+    assert visible_width("名前") == 4 and visible_width("e\u0301") == 1 and visible_width("José") == 4
+    assert clipped("名前だ", 5) == "名前" and clipped("名前だ", 6) == "名前だ"
+    assert wrapped("名前 名前 ab", 7) == ["名前", "名前 ab"]
+
+
 def test_streams_without_keys(pair, monkeypatch):
     _, stream = pair
     monkeypatch.setenv("TERM", "xterm")

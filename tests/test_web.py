@@ -166,6 +166,36 @@ def test_only_so_many_files_are_kept(tmp_path):
     assert server.get(f"/api/games/{ids[0]}").status_code == 404
 
 
+def test_files_of_others_are_neither_counted_nor_removed(tmp_path):
+    others = [tmp_path / name for name in ("letters.json", "package.json", "draw-7.json", f"{'x' * 21}.json")]
+    for file in others:
+        file.write_text("{}")
+        os.utime(file, (0, 0))
+    server = Server(tmp_path, on_disk=2)
+    ids = [server.new("draw") for _ in range(3)]
+    assert all(file.read_text() == "{}" for file in others)
+    assert sum(server.file(game_id).exists() for game_id in ids) == 2
+
+
+def test_a_game_that_cannot_be_saved_is_not_forgotten_for_others(tmp_path, monkeypatch):
+    server = Server(tmp_path, in_memory=1)
+    others = [server.new("draw", seed=seed) for seed in (1, 2, 3)]
+    game_id, seen = at_a_choice(server)
+
+    def full(session, path):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Session, "save", full)
+    seen = server.do(game_id, "move", seen, action=seen["moves"][0]["action"])
+    assert "No space left on device" in seen["failure"]
+    for other in others:
+        server.seen(other)
+    assert server.seen(game_id)["position"] == seen["position"]
+    monkeypatch.undo()
+    server.step(game_id, seen)
+    assert not server.seen(game_id)["failure"]
+
+
 def test_requests_for_the_same_position_have_an_effect_once(server):
     game_id, seen = at_a_choice(server)
     other = server.new("draw", seed=9)

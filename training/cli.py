@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import shlex
 import sys
@@ -38,6 +39,9 @@ a first evening:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, 2 for wrong input, 128 + N after signal N."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal or a file that knows fewer letters gets question marks
+            stream.reconfigure(errors="replace")
     parser = _parser()
     arguments = parser.parse_args(argv)
     arguments.command_line = shlex.join(["dominoes", *(sys.argv[1:] if argv is None else argv)])

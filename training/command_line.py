@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,11 @@ def refuse_lost_output(flag: str, file: str | None) -> None:
     """
     if file is None:
         return
-    path = Path(file)
+    path = Path(os.path.realpath(file))
     if path.is_dir():
         raise IsADirectoryError(f"{flag} {file}: it is a directory; allowed: a file")
+    if path.exists() and not path.is_file():  # the file would take its place
+        raise OSError(f"{flag} {file}: it is a device or a pipe; allowed: a file")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{flag} {file}: the directory {path.parent} does not exist")
     try:

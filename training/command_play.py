@@ -75,17 +75,22 @@ def _opened(arguments: argparse.Namespace) -> tuple[Any, Path | None, bool]:
             raise ValueError(f"{flag} is not allowed with --resume: the saved game says it; allowed: --save, --hints")
         source = Path(arguments.resume) if arguments.resume else _last_game()
         session = Session.load(source)
-        refuse_lost_output("--save", arguments.save)
-        file = Path(arguments.save) if arguments.save else source
+        file = source if arguments.save is None else Path(arguments.save)
+        if file.resolve() != source.resolve():
+            _refuse_taken(file)
         return session, file, file.parent != state_directory()
     session = _new_session(arguments)
     if arguments.save is None:
         return session, _default_file(session), False
-    refuse_lost_output("--save", arguments.save)
     file = Path(arguments.save)
+    _refuse_taken(file)
+    return session, file, True
+
+
+def _refuse_taken(file: Path) -> None:
+    refuse_lost_output("--save", str(file))
     if file.exists():
         raise ValueError(f"--save {file} is not allowed: the file exists; --resume {file} goes on with a game in it")
-    return session, file, True
 
 
 def _new_session(arguments: argparse.Namespace) -> Any:

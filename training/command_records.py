@@ -121,6 +121,8 @@ def _opened(arguments: argparse.Namespace, report: Callable[[str], object]) -> S
 
 
 def _refuse_missing(records: Sequence[Record], arguments: argparse.Namespace) -> None:
+    if not records:
+        raise ValueError(f"{arguments.file}: there is no sound record in it")
     if arguments.game is None:
         return
     try:
@@ -216,8 +218,8 @@ _DRAWERS = {".svg": _draw_svg, ".png": _draw_png, ".gif": _draw_gif, ".html": _d
 
 @contextmanager
 def _replacing(file: str) -> Iterator[Path]:
-    """A path to write to; what is there takes the place of ``file`` if all goes well."""
-    path = Path(file)
+    """A path to write to; what is there takes the place of ``file``, or of what it links to, if all goes well."""
+    path = Path(os.path.realpath(file))
     unfinished = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
         yield unfinished

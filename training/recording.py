@@ -115,6 +115,7 @@ def record_games(
     how: dict[str, Any] = {"seed": seed, "mirrored": mirrored}
     first = next(chunks_of(agents, rules, deals, **how))
     sits = seatings(rules, len(agents))[: None if first.mirrored else 1]
+    path = os.path.realpath(path)  # a link stays one
     part = part_of(path, first)
     with _claimed(part) as file:
         done = _deals_done(file, first, sits.tolist(), deals)

@@ -106,7 +106,7 @@ class Walk:
         parts = [f"game {self.game + 1}"]
         if self.record.players:
             parts.append(" v ".join(self.record.players))
-        if self.record.seed is not None:
+        if self.record.seed is not None and self.viewer is None:  # a seed tells all hands
             parts.append(f"seed {self.record.seed}, game id {self.record.game_id}")
         parts += [f"{name} {text}".strip() for name, text in self.record.tags]
         return " · ".join(parts)

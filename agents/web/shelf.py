@@ -7,7 +7,7 @@ import re
 import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,7 +65,8 @@ class Shelf:
     Args:
         directory: it exists; whoever can read it can read all hands.
         in_memory: games that are kept in memory at most, but for those that are in hands.
-        on_disk: files that are kept at most; the ones that have not been played for longest go.
+        on_disk: its files that are kept at most; the ones that have not been played for longest go. Other files in the
+            directory are left alone.
     """
 
     def __init__(self, directory: Path, *, in_memory: int = 32, on_disk: int = 1000) -> None:
@@ -86,10 +87,19 @@ class Shelf:
         """
         game_id = secrets.token_urlsafe(16)
         session.save(self._path(game_id))
-        files = sorted(self.directory.glob("*.json"), key=lambda file: file.stat().st_mtime)
-        for file in files[: -self.on_disk]:
-            file.unlink(missing_ok=True)
+        for file in self._files()[: -self.on_disk]:
+            with suppress(OSError):  # it stays, then
+                file.unlink()
         return game_id
+
+    def _files(self) -> list[Path]:
+        """The games' files, those that have not been played for longest first."""
+        times: dict[Path, int] = {}
+        for file in self.directory.glob("*.json"):
+            if _ID.fullmatch(file.stem):
+                with suppress(FileNotFoundError):  # removed meanwhile
+                    times[file] = file.stat().st_mtime_ns
+        return sorted(times, key=times.__getitem__)
 
     @asynccontextmanager
     async def taken(self, game_id: str) -> AsyncIterator[ShelvedGame]:
@@ -122,13 +132,16 @@ class Shelf:
             self._put_back(game_id, game)
 
     def _put_back(self, game_id: str, game: ShelvedGame) -> None:
-        """Forget games that are in no hands: this one if there is nothing to remember, and the oldest of too many."""
+        """Forget games that are in no hands: this one if there is nothing to remember, and the oldest of too many.
+
+        Those that could not be saved last are kept: there is nothing else of them.
+        """
         if game.session is None and not game.num_users:
             self._games.pop(game_id, None)
         for other in list(self._games):
             if len(self._games) <= self.in_memory:
                 break
-            if not self._games[other].num_users:
+            if not self._games[other].num_users and not self._games[other].failure:
                 del self._games[other]
 
     def _path(self, game_id: str) -> Path:

@@ -8,6 +8,7 @@ and for one as wide as a phone.
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from base64 import b64encode
 from collections.abc import Iterable
@@ -27,6 +28,8 @@ __all__ = ["record_html"]
 
 _COLUMNS = {"wide": 30, "narrow": 14}
 _NARROW_HEIGHT = 24.0  # the least, in units
+#: Where something is put into the page: a comment in capitals.
+_PLACE = re.compile(r"<!--([A-Z_]+)-->|/\*([A-Z_]+)\*/")
 
 
 def record_html(record: Record, *, viewer: int | None = None) -> str:
@@ -53,18 +56,17 @@ def record_html(record: Record, *, viewer: int | None = None) -> str:
     data["now"] = [_sentence(view) for view in views]
     title = f"Dominoes: {variant_title(record.rules)}, {_players(views[0])}"
     text = files("dominoes_env.render").joinpath("replay.html").read_text(encoding="utf-8")
-    for name, value in (
-        ("TITLE", escape(title)),
-        ("HEADING", escape(variant_title(record.rules))),
-        ("ABOUT", escape(_about(record, views))),
-        ("COLOURS", _colours("light")),
-        ("DARK_COLOURS", _colours("dark")),
-        ("STYLE", svg_style("auto", "")),
-        ("SYMBOLS", "".join(f'<g id="s{number}">{drawn}</g>' for number, drawn in enumerate(symbols.pieces))),
-        ("DATA", b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()),
-    ):
-        text = text.replace(f"<!--{name}-->", value).replace(f"/*{name}*/", value)
-    return text
+    values = {
+        "TITLE": escape(title),
+        "HEADING": escape(variant_title(record.rules)),
+        "ABOUT": escape(_about(record, views)),
+        "COLOURS": _colours("light"),
+        "DARK_COLOURS": _colours("dark"),
+        "STYLE": svg_style("auto", ""),
+        "SYMBOLS": "".join(f'<g id="s{number}">{drawn}</g>' for number, drawn in enumerate(symbols.pieces)),
+        "DATA": b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode(),
+    }
+    return _PLACE.sub(lambda place: values[place[1] or place[2]], text)  # in one go: names may look like places
 
 
 class _Pool:

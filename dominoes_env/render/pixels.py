@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dominoes_env.arguments import checked_integer
 from dominoes_env.records import Record
 from dominoes_env.render.frames import record_views
 from dominoes_env.render.scene import Scene, compose, scene_width
@@ -66,7 +67,7 @@ def view_pixels(
 
     Raises:
         ModuleNotFoundError: without Pillow.
-        ValueError: for an unknown theme, or a size below 1.
+        ValueError: for an unknown theme, or a size that is no integer of at least 1.
     """
     return np.asarray(_painted(view, width, height, theme))
 
@@ -115,8 +116,8 @@ def _painted(view: View, width: int, height: int | None, theme: str) -> Image.Im
     if theme not in THEMES:
         raise ValueError(f"theme={theme!r} is not allowed; allowed: {', '.join(THEMES)}")
     for name, size in (("width", width), ("height", height)):
-        if size is not None and size < 1:
-            raise ValueError(f"{name}={size!r} is not allowed; allowed: 1 or more")
+        if size is not None:
+            checked_integer(name, size, 1)
     require_pillow()
     from PIL import Image
 
