@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
+import os
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -33,7 +35,7 @@ from training.exact.cfr import Solver
 from training.exact.exact_game import ExactGame
 from training.exact.exploit import exploit, strategy_of
 from training.exact.payoffs import payoffs_of
-from training.exact.solution import load_solution
+from training.exact.solution import load_solution, save_solution
 from training.exact.solve import solve
 from training.run_directory import create_run
 from training.trainer import Trainer
@@ -303,6 +305,19 @@ def test_solve_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     ):  # fmt: skip
         assert main(["solve", *words]) == 2
         assert message in capsys.readouterr().err
+    known = load_solution(out)
+    for foreign, message in (
+        (dataclasses.replace(known, iterations="5"), "iterations='5' is of the wrong kind"),
+        (dataclasses.replace(known, arrays={**known.arrays, "average": known.arrays["average"] * np.nan}), "no number"),
+        (dataclasses.replace(known, arrays={**known.arrays, "average": np.array(["a"])}), "average holds what is no"),
+    ):
+        save_solution(foreign, out)
+        assert dominoes("solve", "--out", out) == 2
+        assert message in capsys.readouterr().err
+    for header in ([], {"format": "dominoes_env solution"}):
+        np.savez(out, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **known.arrays)
+        assert dominoes("solve", "--out", out) == 2
+        assert "is no solution" in capsys.readouterr().err
     out.write_bytes(out.read_bytes()[:100])
     assert dominoes("solve", "--out", out) == 2
     assert "is no solution" in capsys.readouterr().err
@@ -315,6 +330,25 @@ def test_exploit_prints_figures(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert json.loads(figures.read_text())["exploitability"] == pytest.approx(0.508532, abs=1e-6)
     assert dominoes("exploit", "cheater", game=(3, 2)) == 2
     assert "it sees what is hidden" in capsys.readouterr().err
+    assert dominoes("exploit", "greedy", "--seed", -1) == 2
+    assert "--seed=-1 is not allowed" in capsys.readouterr().err
+    runs = tmp_path / "runs"
+    assert dominoes("exploit", "greedy", "--approximate", "--deals", 0, "--out", runs) == 2  # at once
+    assert "--deals=0 is not allowed" in capsys.readouterr().err and not runs.exists()
+
+
+def test_figures_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = tmp_path / "figures.json"
+    figures.write_text("old")
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        for words in (("solve", "--iterations", 5), ("exploit", "greedy")):
+            assert dominoes(*words, "--json", figures) == 2
+    assert figures.read_text() == "old" and [*tmp_path.iterdir()] == [figures]
 
 
 def test_searches_are_asked_to_act() -> None:

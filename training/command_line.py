@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
-__all__ = ["add_command", "refuse_lost_output", "refuse_lost_outputs"]
+__all__ = ["add_command", "refuse_lost_output", "refuse_lost_outputs", "write_json"]
 
 
 def add_command(commands: Any, name: str, run: Any, meaning: str) -> argparse.ArgumentParser:
@@ -58,3 +59,14 @@ def refuse_lost_outputs(arguments: argparse.Namespace) -> None:
             raise ValueError(f"{flag} {file} is not allowed: {other} names it too; allowed: another one")
         if name != "out":
             refuse_lost_output(flag, file)
+
+
+def write_json(file: str, figures: Any) -> None:
+    """Write figures to a file, which is the old one or the new one, whatever happens meanwhile.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    from agents.atomic import write_atomically
+
+    write_atomically(Path(file), (json.dumps(figures, indent=2) + "\n").encode())

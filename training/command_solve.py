@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 import time
@@ -12,7 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from training.command_line import add_command, refuse_lost_output, refuse_lost_outputs
+from training.command_line import add_command, refuse_lost_output, refuse_lost_outputs, write_json
 from training.command_rules import add_rule_flags, flags_of, rules_of
 
 __all__ = ["add_memory_flag", "add_solve", "memory_of", "number_above_0"]
@@ -161,7 +160,7 @@ def _solve(arguments: argparse.Namespace) -> int:
         f"{solved.seconds:.1f} s"
     )
     if arguments.json is not None:
-        Path(arguments.json).write_text(json.dumps(solved.figures(), indent=2) + "\n")
+        write_json(arguments.json, solved.figures())
     if solved.stopped_by:
         print("stopped" if arguments.out is None else "stopped; the same command goes on")
         return 128 + solved.stopped_by

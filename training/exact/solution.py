@@ -20,6 +20,8 @@ from training.exact.tree_records import TREE_VERSION
 __all__ = ["Solution", "load_solution", "save_solution"]
 
 _FORMAT = "dominoes_env solution"
+#: What the header holds besides, and of which kind.
+_HEADER = {"tree_version": int, "rules": dict, "algorithm": str, "iterations": int, "seconds": (int, float)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,7 @@ def save_solution(solution: Solution, path: Path) -> None:
         "seconds": solution.seconds,
     }
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    path = Path(os.path.realpath(path))  # a link stays one
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:  # straight to the disk: the arrays may fill most of the memory
@@ -74,14 +77,20 @@ def load_solution(path: Path, rules: Rules | None = None, *, names: tuple[str, .
     try:
         with np.load(path, allow_pickle=False) as content:
             header: dict[str, Any] = json.loads(content["header"].tobytes())
-            if header.get("format") != _FORMAT:
+            if not isinstance(header, dict) or header.get("format") != _FORMAT:
                 raise ValueError("it has another format")
+            for name, kind in _HEADER.items():
+                if not isinstance(header[name], kind):
+                    raise ValueError(f"{name}={header[name]!r} is of the wrong kind")
             arrays = {name: content[name] for name in content.files if name in (names or content.files)}
+            arrays.pop("header", None)
+            for name, array in arrays.items():
+                if array.dtype != np.float64 or not np.isfinite(array.sum()):
+                    raise ValueError(f"{name} holds what is no number")
     except FileNotFoundError:
         raise
     except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is no solution of dominoes solve: {error}") from None
-    arrays.pop("header", None)
     if header["tree_version"] != TREE_VERSION:
         raise ValueError(f"{path} was made for tree_version {header['tree_version']}, this version has {TREE_VERSION}")
     if other := other_version(header):
