@@ -5,7 +5,7 @@ playing the others again, a saved game goes on exactly as it would have, and the
 place of a decision, never on how it was come to. (Only agents with a time limit, ``ms``, answer to the clock.)
 
 At the end of a round the hands are laid open, as at any table. Then the round is over for good: no move of it can be
-taken back.
+taken back. (The file is long because saving, undoing and going on are one thing: playing the same moves again.)
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ A record starts with tags, then for each round has the deal, the moves and how i
 and any number of ``tag NAME TEXT`` may be missing. A deal is a position without its rules (see
 :mod:`dominoes_env.notation`), so that a record can start anywhere. A line of moves is once round the table from the
 seat that moved first; ``/`` divides the turns. ``end`` tells the round's status, winners and points, ``result`` the
-status of the match and its winners; a game that is not over has status ``playing``.
+status of the match and its winners; a game that is not over has status ``playing``. (The file is long
+because each form is written and read side by side.)
 """
 
 from __future__ import annotations

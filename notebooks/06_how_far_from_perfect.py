@@ -27,7 +27,7 @@ rules = dominoes_env.make_rules("classic_block", max_pip=3, hand_size=4, opening
 # %%
 game = ExactGame(rules)
 counts = game.counts
-print(f"{counts.deals:,} deals, {counts.histories:,} ways that a round can go")
+print(f"{counts.deals:,.0f} deals, {counts.histories:,} ways that a round can go")
 print(f"{counts.with_choice:,} situations in which a player has a choice")
 
 # %% [markdown]
@@ -81,20 +81,21 @@ print(f"exploitability {bounds.exploitability:.5f} after {solved.solver.iteratio
 
 # %%
 open_ends = ExactGame(rules, is_folded=False)  # players may tell like ends apart
-judged = {
-    name: exploit(name, open_ends)
-    for name in ("random", "greedy", "doubles", "flexible", "learned:double_three-2p")
-}
+judged = {name: exploit(name, open_ends) for name in ("random", "greedy", "doubles", "flexible")}
 judged["pimc:20"] = exploit("pimc:20", open_ends, samples=4)
+for name in ("learned:double_three-2p", "learned:double_three-2p:mode=sample"):
+    judged[name] = exploit(name, open_ends)
 exploitability_figure(
     {name: one.bounds.exploitability for name, one in judged.items()},
     title="What a best response gains on each player\nblock, double-three, four tiles a hand",
 )
 
 # %% [markdown]
-# The trained player learned by self-play from nothing (`dominoes train --preset
-# double_three-2p`). The search knows the rules and nothing else; since it is asked only four
-# times, it seems a little more exploitable than it is.
+# The trained player learned by self-play from nothing (`dominoes train --preset double_three-2p`).
+# Where it samples from its probabilities it is harder to exploit than where it always takes its
+# likeliest move: in a game of hidden hands, who can be foreseen can be beaten. The search knows the
+# rules and nothing else; since it is asked only four times, it seems a little more exploitable than
+# it is.
 #
 # ## Beating is not the same
 #
@@ -110,9 +111,10 @@ for number, first in enumerate(names):
         )
 
 # %% [markdown]
-# Between these players a few tenths of a point are at stake, while a best response takes more
-# than a point from `flexible`. A match tells which of two is better; exploitability tells how
-# much there is still to learn, whoever comes along.
+# `flexible` loses up to a point a round to the others, and more than that to a best response. The
+# search and the trained player are a quarter of a point apart, and both could still lose to
+# somebody who knew them well. A match tells which of two is better; exploitability tells how much
+# there is left to learn, whoever comes along.
 #
 # ## The real game
 #

@@ -503,7 +503,11 @@ def test_wrong_flags_are_one_line(words, said, capsys, tmp_path):
 def test_an_interrupted_run_ends_at_once_and_leaves_no_process(workers, tmp_path):
     words = ["evaluate", "greedy", "random", "--deals", "10000000", "--workers", str(workers), "--out", str(tmp_path)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "training.cli", *words], stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-m", "training.cli", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored by what runs in the background
     )
     try:
         deadline = time.monotonic() + 60

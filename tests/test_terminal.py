@@ -41,13 +41,13 @@ def test_keys(pair):
     before = termios.tcgetattr(stream.fileno())
     with Terminal(stream, stream) as terminal:
         terminal.draw([])
-        codes = b"\x1b[A\x1b[B\x1b[C\x1b[D\x1bOA\x1bOB\x1bOC\x1bOD\x1b[H\x1b[F\x1b[1~\x1b[4~"
-        names = ["up", "down", "right", "left"] * 2 + ["home", "end"] * 2
+        codes = b"\x1b[A\x1b[B\x1b[C\x1b[D\x1bOA\x1bOB\x1bOC\x1bOD\x1b[H\x1b[F\x1b[1~\x1b[4~\x1b[5~\x1b[6~"
+        names = ["up", "down", "right", "left"] * 2 + ["home", "end"] * 2 + ["pageup", "pagedown"]
         assert keys_of(terminal, master, codes) == names
         assert keys_of(terminal, master, b"6-4@1\r\x7f\x15") == [*"6-4@1", "enter", "backspace", "clear"]
         assert keys_of(terminal, master, b"\x04") == ["quit"]
         # Keys that mean nothing here leave nothing behind, nor do bytes that are no text.
-        assert keys_of(terminal, master, b"\x1b[5~\x1b[15;2~\x1bOP\x1b[1;5C\xc3\xa9\x00\tx") == ["x"]
+        assert keys_of(terminal, master, b"\x1b[2~\x1b[15;2~\x1bOP\x1b[1;5C\xc3\xa9\x00\tx") == ["x"]
         assert keys_of(terminal, master, b"\x1bx") == ["escape", "x"]
         os.write(master, b"ahead")
         assert terminal.read_key() == "a"

@@ -8,7 +8,7 @@ from every seat.
 
 A league is an opponent of ``dominoes_env.envs.rows``: it answers all waiting rows of one member in one call. All that
 it does follows from its seed and from what it is told, and :meth:`League.state` and its policy files bring it back as
-it was.
+it was. (The file is long because what is saved of a league stands beside what it does.)
 """
 
 from __future__ import annotations

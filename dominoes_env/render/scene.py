@@ -2,7 +2,7 @@
 
 The whole one has from top to bottom: what is played, the other seats, the table, the own hand. All text is placed here
 and only measured roughly; a painter may use any font. For pages that have the rest as text there are the table and
-single tiles alone.
+single tiles alone. (The file is long because every place in a picture is here, so that nothing meets.)
 """
 
 from __future__ import annotations
