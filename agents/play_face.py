@@ -94,7 +94,7 @@ class Face:
             if session.undo():
                 self.tell([])
             else:
-                self.notes = ["there is nothing to undo in this round"]
+                self.notes = ["there is nothing to undo: you had no choice before in this round"]
         elif command == "r":
             events = session.redo()
             self.tell(events)

@@ -239,7 +239,7 @@ class ScreenFace(Face):
     def show_help(self) -> None:
         width, _ = self.terminal.size
         self.tail = ""
-        self.show(help_lines(self.session, min(width - 2, 88)), "any key: back to the table", None)
+        self.show(help_lines(self.session, min(width - 2, 88)), "any key: back to the table   q quit", None)
 
     def end(self) -> None:
         """Printed once the screen is given back."""

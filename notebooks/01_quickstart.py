@@ -5,7 +5,7 @@
 # it as a picture, and write it down and read it back. It takes five minutes to read and some
 # seconds to run.
 #
-# The first import compiles the engine for your machine. That takes a minute or two, once.
+# The engine is compiled for your machine when a part is first used: a minute or two in all, once.
 
 # %%
 import dominoes_env

@@ -459,8 +459,9 @@ def test_default_stand_ins_are_not_the_match_itself():
     [
         ("--workers 0", "workers=0 is not allowed; allowed: an integer of at least 1"),
         ("--chunk 0", "chunk=0 is not allowed"),
-        ("--until 0", "until=0.0 is not allowed; allowed: a half width of more than 0, such as 0.01"),
-        ("--until inf", "until=inf is not allowed; allowed: a half width of more than 0"),
+        ("--until 0", "until=0.0 is not allowed; allowed: a half width above 0 and below 0.5; 0.01 is 1 %"),
+        ("--until 1", "until=1.0 is not allowed"),
+        ("--until inf", "until=inf is not allowed"),
         ("--until nan", "until=nan is not allowed"),
         ("--sprt 0 2001", "elo1=2001.0 is not allowed; allowed: a number from -2000 to 2000"),
         ("--sprt inf 0", "elo0=inf is not allowed; allowed: a number from -2000 to 2000"),

@@ -73,6 +73,8 @@ def _is_foreseen(error: Exception) -> bool:
 def _message(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError) and "extra" not in str(error):
         return f"{error}; training needs the extra `train`: pip install 'dominoes_env[train]'"
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
     return " ".join(str(error).splitlines())
 
 

@@ -58,7 +58,9 @@ def add_evaluate(commands: Any) -> None:
     group = parser.add_argument_group(
         "stopping early", "looked at after each chunk; --deals are then the most that are played"
     )
-    group.add_argument("--until", type=float, metavar="WIDTH", help="stop at this half width of the win rate: 0.01")
+    group.add_argument(
+        "--until", type=float, metavar="WIDTH", help="stop at this half width of the win rate: 0.01 is 1 %%"
+    )
     group.add_argument(
         "--sprt",
         type=float,
@@ -93,7 +95,7 @@ def agents_and_rules(arguments: argparse.Namespace) -> tuple[list[Any], str, Any
 
     variant, rules = rules_of(arguments)
     if len(arguments.agents) == 1:
-        raise ValueError(f"agents={arguments.agents[0]!r} is not allowed; allowed: two agents, or one a player")
+        raise ValueError(f"agents={arguments.agents[0]!r} is not allowed; allowed: at least two agents")
     refuse_lost_outputs(arguments)
     players = [make_agent(agent) for agent in arguments.agents]
     for player in players:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, nullcontext
@@ -80,8 +79,8 @@ def evaluate(
             for a person with workers.
         TypeError, ChildProcessError: as :func:`training.workers.play_chunks`.
     """
-    if until is not None and not 0 < until < math.inf:
-        raise ValueError(f"until={until!r} is not allowed; allowed: a half width of more than 0, such as 0.01")
+    if until is not None and not 0 < until < 0.5:
+        raise ValueError(f"until={until!r} is not allowed; allowed: a half width above 0 and below 0.5; 0.01 is 1 %")
     chunks = chunks_of(agents, rules, deals, seed=seed, size=chunk, mirrored=mirrored, batch=batch)
     names = tuple(make_agent(agent).name for agent in agents)
     if control is not None:

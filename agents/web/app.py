@@ -229,7 +229,7 @@ class _Games:
     async def undo(self, request: Request) -> Response:
         def change(session: Session, data: dict[str, Any]) -> None:
             if not session.undo():
-                raise Refusal(422, "there is nothing to undo in this round")
+                raise Refusal(422, "there is nothing to undo: you had no choice before in this round")
 
         return await self._change(request, change)
 

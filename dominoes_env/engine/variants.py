@@ -123,8 +123,8 @@ _PRESETS = (
         "Fives and Threes",
         _BLOCK_HANDS,
         {**_FIVES, "end_scoring": "fives_and_threes", "award": "one_point", "rounding": "none", "target": 61},
-        "No spinner. A count scores a third of itself if three divides it and a fifth if five does, both if both do; "
-        "the winner of the round gets 1 point. To 61.",
+        "Played as all_fives without a spinner, but a count scores a third of itself if three divides it and a fifth "
+        "if five does, both if both do; the winner of the round gets 1 point, not the leftovers. The first to 61 wins.",
     ),
     Variant(
         "bergen",
@@ -138,8 +138,9 @@ _PRESETS = (
             "award": "one_point",
             "target": 15,
         },
-        "A play that leaves both ends equal scores 2 points, or 3 if the tip of an end is a double; leading a double "
-        "scores 2. The last two tiles of the boneyard are never drawn. The winner of the round gets 1 point. To 15.",
+        "The highest double leads every round. Who cannot lay a tile draws until one fits; the last two tiles of the "
+        "boneyard are never drawn. A play that leaves both ends equal scores 2 points, or 3 if the tip of an end is a "
+        "double; leading a double scores 2. The winner of the round gets 1 point. To 15.",
     ),
 )
 
