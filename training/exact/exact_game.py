@@ -72,8 +72,8 @@ def measured(rules: Rules, memory: int, *, arrays: int, is_folded: bool = True) 
     if not size.is_complete or size.num_bytes(arrays) > memory:
         least = "" if size.is_complete else "more than "
         raise MemoryError(
-            f"this game takes {least}{size.num_bytes(arrays) / 2**30:,.1f} GiB ({least}{size.nodes:,} public nodes); "
-            f"allowed: {memory / 2**30:,.1f} GiB (--memory); smaller: --rule max_pip=..., --rule hand_size=..."
+            f"this game takes {least}{size.num_bytes(arrays) / 2**30:,.3g} GiB ({least}{size.nodes:,} public nodes); "
+            f"allowed: {memory / 2**30:,.3g} GiB (--memory); smaller: --rule max_pip=..., --rule hand_size=..."
         )
     return size
 
