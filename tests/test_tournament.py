@@ -177,7 +177,7 @@ def test_without_matplotlib_the_way_out_is_named_before_anything_is_played(capsy
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("greedy", "agents='greedy' is not allowed; allowed: two agents"),
+        ("greedy", "agents='greedy' is not allowed; allowed: at least two agents"),
         ("greedy greedy", "agents=greedy, greedy is not allowed; allowed: at least two, of different names"),
         ("greedy nobody", "agent='nobody' is not a run directory"),
         ("greedy random --anchor doubles", "anchor='doubles' is not allowed; allowed: greedy, random"),
