@@ -13,7 +13,7 @@ from training.exact.payoffs import counting_payoffs
 from training.exact.public_tree import PublicTree
 from training.exact.tree_ends import Workspace
 from training.exact.tree_records import BLOCKED, DRAWN, LAST, OUT, PLAY
-from training.exact.tree_shares import COUNT, MIX
+from training.exact.tree_shares import COUNT, MIX, after_drawn, num_hands
 from training.exact.tree_walk import walk
 
 __all__ = ["TreeCounts", "count_options", "count_tree"]
@@ -101,12 +101,10 @@ def count_options(tree, node, options):  # type: ignore[no-untyped-def]
 @jit
 def _count_drawn(tree, node, marks, found):  # type: ignore[no-untyped-def]
     seat = np.int64(node["mover"])
-    hands = tree.subsets.binomials[num_tiles_of(node["masks"][seat]), node["counts"][seat]]
+    hands = num_hands(tree, node, seat)
     e, stop = np.int64(node["first_edge"]), np.int64(node["first_edge"]) + node["num_edges"]
     while e < stop and tree.edges[e]["kind"] == PLAY:
-        after = e + 1
-        while after < stop and tree.edges[after]["kind"] == PLAY and tree.edges[after]["tile"] == tree.edges[e]["tile"]:
-            after += 1
+        after = after_drawn(tree, e, stop)
         for r in range(hands):
             if marks[node["hands"] + tree.edges[e]["start"] + r] == 3:
                 found[seat, 0] += 1

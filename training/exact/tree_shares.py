@@ -18,6 +18,7 @@ __all__ = [
     "PREDICTIVE",
     "SHARES",
     "VALUES",
+    "after_drawn",
     "decide",
     "num_hands",
     "share_drawn",
@@ -34,6 +35,15 @@ VALUES, SHARES, GAINS = range(3)
 @jit
 def num_hands(tree, node, seat):  # type: ignore[no-untyped-def]
     return tree.subsets.binomials[num_tiles_of(node["masks"][seat]), node["counts"][seat]]
+
+
+@jit
+def after_drawn(tree, e, stop):  # type: ignore[no-untyped-def]
+    """The first edge behind those of a DRAWN node, before ``stop``, that lay the same drawn tile as edge ``e``."""
+    after = e + 1
+    while after < stop and tree.edges[after]["kind"] == PLAY and tree.edges[after]["tile"] == tree.edges[e]["tile"]:
+        after += 1
+    return after
 
 
 @jit
@@ -96,9 +106,7 @@ def share_drawn(tree, node, mode, weights, work, base, reach, is_own):  # type: 
     policy = node["policy"]
     e, stop = np.int64(node["first_edge"]), np.int64(node["first_edge"]) + node["num_edges"]
     while e < stop and tree.edges[e]["kind"] == PLAY:
-        after = e + 1
-        while after < stop and tree.edges[after]["kind"] == PLAY and tree.edges[after]["tile"] == tree.edges[e]["tile"]:
-            after += 1
+        after = after_drawn(tree, e, stop)
         for r in range(hands):
             factor = chance if is_own else chance * work[reach + r]
             total = 0.0
@@ -182,9 +190,7 @@ def _decide_drawn(tree, node, mode, frame, space, regrets, weights, count):  # t
     policy = node["policy"]
     e, stop = np.int64(node["first_edge"]), np.int64(node["first_edge"]) + node["num_edges"]
     while e < stop and tree.edges[e]["kind"] == PLAY:
-        after = e + 1
-        while after < stop and tree.edges[after]["kind"] == PLAY and tree.edges[after]["tile"] == tree.edges[e]["tile"]:
-            after += 1
+        after = after_drawn(tree, e, stop)
         for r in range(count):
             value = -np.inf if mode == BEST else 0.0
             for k in range(e, after):
